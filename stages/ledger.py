@@ -1,0 +1,272 @@
+"""The ledger: what was asked and is to be asked, per model and date.
+
+``runs/<model>.yaml`` holds a model's runs, ``runs.yaml`` lists the models that have any. DVC reads one small file per
+stage so; with one file for all, its cost grew with the square of the history (95 s a commit at 600 runs, now 4 s).
+
+An entry is frozen when it is made; what is missing is judged against it, never against today's params.yaml.
+``open`` runs are asked for what is missing, ``sealed`` runs never again.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+from filelock import FileLock
+from pydantic import AfterValidator, AwareDatetime, Field
+from ruamel.yaml import YAML
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+from stages.errors import LedgerError, UsageError
+from stages.orders import balanced_epochs, orders
+from stages.params import Params, Settings, known, model_key, read_yaml, validated
+
+INDEX_FILE = "runs.yaml"
+FOLDER = "runs"
+_HEADER = "# Written by the program; see docs/architecture.md, The ledger.\n"
+_STAMP = re.compile(r"(\d{4}-\d{2}-\d{2})(?:\.([2-9]|[1-9]\d+))?")
+
+
+def stamp(text: str) -> str:
+    """Return ``text`` if it is ``YYYY-MM-DD`` with an optional ``.2``, ``.3`` … for a further run of that day."""
+    match = _STAMP.fullmatch(text)
+    if not match:
+        raise ValueError(f"{text!r} is not a date such as '2026-11-30' or '2026-11-30.2'")
+    try:
+        datetime.strptime(match[1], "%Y-%m-%d")
+    except ValueError as error:
+        raise ValueError(f"{text!r} is not a day of the calendar") from error
+    return text
+
+
+class Entry(Settings):
+    """One run as it was frozen."""
+
+    state: Literal["open", "sealed"] = "open"
+    opened: AwareDatetime
+    plan: str
+    benchmarks: list[str]
+    languages: list[str]
+    protocols: list[str]
+    styles: list[str]
+    epochs: int = Field(ge=1)
+    limit: int | None = Field(None, ge=1)
+    seed: int = 0
+    retired: bool = False
+
+    def same_questions(self, other: "Entry") -> bool:
+        """Whether the two ask each (benchmark, language, protocol) they share for the same questions."""
+        return all(getattr(self, f) == getattr(other, f) for f in ("plan", "styles", "epochs", "limit", "seed"))
+
+    def grown(self, other: "Entry") -> "Entry":
+        """This entry with the benchmarks, languages and protocols of ``other`` added; open again if any is new."""
+        lists = {
+            field: [*getattr(self, field), *(v for v in getattr(other, field) if v not in getattr(self, field))]
+            for field in ("benchmarks", "languages", "protocols")
+        }
+        if all(lists[field] == getattr(self, field) for field in lists):
+            return self
+        return self.model_copy(update={**lists, "state": "open", "opened": other.opened})
+
+
+Runs = dict[Annotated[str, AfterValidator(stamp)], Entry]
+
+
+class Index(Settings):
+    asked: list[Annotated[str, AfterValidator(model_key)]]
+
+
+class ModelRuns(Settings):
+    runs: Runs
+
+
+class Ledger(Settings):
+    """All runs: model -> date[.n] -> entry."""
+
+    runs: dict[str, Runs]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One model, asked under one frozen plan, on one date."""
+
+    model: str
+    stamp: str
+    entry: Entry
+
+    @property
+    def id(self) -> str:
+        return f"{self.model}@{self.stamp}"
+
+    @property
+    def date(self) -> str:
+        return self.stamp[:10]
+
+    def with_state(self, state: Literal["open", "sealed"]) -> "Run":
+        return replace(self, entry=self.entry.model_copy(update={"state": state}))
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asks for; ``None`` and empty mean: as the plan says."""
+
+    model: str
+    plan: str | None = None
+    benchmarks: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+    date: str | None = None
+    epochs: int | None = None
+    limit: int | None = None
+    seed: int = 0
+    fresh: bool = False
+
+
+def read_ledger(root: Path) -> Ledger:
+    """The ledger of the project in ``root``.
+
+    :raises UsageError: a file is missing, not YAML, or has an entry that does not fit.
+    """
+    index = root / INDEX_FILE
+    asked = validated(index, Index, read_yaml(index)).asked
+    return Ledger(runs={model: _model_runs(root, model) for model in asked})
+
+
+def _model_runs(root: Path, model: str) -> Runs:
+    path = model_path(root, model)
+    return validated(path, ModelRuns, {"runs": read_yaml(path)}).runs
+
+
+def model_path(root: Path, model: str) -> Path:
+    return root / FOLDER / f"{model}.yaml"
+
+
+def runs(ledger: Ledger, retired: bool = False) -> Iterator[Run]:
+    """All runs, sorted by model and date; retired ones only when asked for."""
+    for model in sorted(ledger.runs):
+        for name in sorted(ledger.runs[model], key=_stamp_order):
+            entry = ledger.runs[model][name]
+            if retired or not entry.retired:
+                yield Run(model, name, entry)
+
+
+def _stamp_order(name: str) -> tuple[str, int]:
+    return name[:10], int(name[11:] or 1)
+
+
+def _write_model(root: Path, model: str, entries: Runs) -> None:
+    content = {
+        DoubleQuotedScalarString(run.stamp): run.entry.model_dump(mode="json", exclude_none=True)
+        for run in runs(Ledger(runs={model: entries}), retired=True)
+    }
+    _write(model_path(root, model), content)
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    """Write a file of the ledger whole or not at all."""
+    yaml = YAML()
+    yaml.default_flow_style = None
+    yaml.width = 200
+    text = StringIO()
+    yaml.dump(content, text)
+    temporary = path.with_suffix(".yaml.tmp")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        temporary.write_text(_HEADER + text.getvalue(), encoding="utf-8", newline="\n")
+        os.replace(temporary, path)
+    except OSError as error:
+        raise LedgerError(f"{path} cannot be written: {error.strerror}; make room or make it writable.") from error
+
+
+def with_run(ledger: Ledger, run: Run) -> Ledger:
+    """``ledger`` with ``run`` in it, in place of an entry of the same name."""
+    entries = {**ledger.runs.get(run.model, {}), run.stamp: run.entry}
+    return Ledger(runs={**ledger.runs, run.model: entries})
+
+
+def record(root: Path, run: Run) -> None:
+    """Put ``run`` into the ledger on disk; safe against other threads and processes that do the same."""
+    lock = root / ".cache" / "locks" / "ledger.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(lock, timeout=30):
+        ledger = with_run(read_ledger(root), run)
+        _write_model(root, run.model, ledger.runs[run.model])
+        _write(root / INDEX_FILE, {"asked": sorted(ledger.runs)})
+
+
+def today(params: Params, now: datetime) -> str:
+    """The date of a run that starts at ``now``, in the time zone of params.yaml."""
+    return now.astimezone(ZoneInfo(params.timezone)).date().isoformat()
+
+
+def frozen(params: Params, request: Request, now: datetime) -> Entry:
+    """The entry that ``request`` asks for.
+
+    :raises UsageError: a name is unknown, or the epochs cannot be balanced over the orders.
+    """
+    known("model", request.model, params.models)
+    plan_name = known("plan", request.plan or params.default_plan, params.plans)
+    plan = params.plans[plan_name]
+    protocols = [known("protocol", p, params.protocols) for p in request.protocols or plan.protocols]
+    epochs = request.epochs or plan.epochs
+    for protocol in protocols:
+        n_orders = len(orders(len(params.protocols[protocol].options)))
+        balanced_epochs(epochs, n_orders)
+        if params.models[request.model].deterministic and request.epochs is None:
+            epochs = min(epochs, n_orders)
+    return Entry(
+        opened=now.astimezone(UTC).replace(microsecond=0),
+        plan=plan_name,
+        benchmarks=[known("benchmark", b, params.benchmarks) for b in request.benchmarks or plan.benchmarks],
+        languages=[known("language", x, params.languages) for x in request.languages or params.languages],
+        protocols=protocols,
+        styles=plan.styles,
+        epochs=epochs,
+        limit=request.limit,
+        seed=request.seed,
+    )
+
+
+def planned(ledger: Ledger, params: Params, request: Request, now: datetime) -> Run:
+    """The run that serves ``request``: a new one, or one of the same day that already asks or can grow to ask it."""
+    entry = frozen(params, request, now)
+    date = request.date or today(params, now)
+    try:
+        stamp(date)
+    except ValueError as error:
+        raise UsageError(f"--date: {error}; write it as YYYY-MM-DD.") from error
+    same_day = [r for r in runs(ledger, retired=True) if r.model == request.model and r.date == date[:10]]
+    if date != date[:10]:
+        return _named(same_day, f"{request.model}@{date}")
+    fitting = [r for r in same_day if r.entry.same_questions(entry) and not r.entry.retired]
+    if fitting and not request.fresh:
+        return replace(fitting[-1], entry=fitting[-1].entry.grown(entry))
+    last = max((_stamp_order(r.stamp)[1] for r in same_day), default=0)
+    return Run(request.model, f"{date}.{last + 1}" if last else date, entry)
+
+
+def _named(candidates: list[Run], run_id: str) -> Run:
+    for run in candidates:
+        if run.id == run_id:
+            return run
+    raise UsageError(f"There is no run {run_id} in {INDEX_FILE}; list the runs with: checkup runs.")
+
+
+def askable(run: Run, params: Params, now: datetime) -> bool:
+    """Whether ``run`` is to be asked for what is missing.
+
+    :raises LedgerError: it is open, but too old to be asked: answers of another week are another snapshot's.
+    """
+    if run.entry.state == "sealed":
+        return False
+    if now - run.entry.opened > timedelta(hours=params.resume_within):
+        raise LedgerError(
+            f"Run {run.id} is open but older than {params.resume_within:g} hours, so it cannot be asked "
+            f"any more; close it with: checkup run --model {run.model} --date {run.stamp} --seal."
+        )
+    return True

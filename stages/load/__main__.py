@@ -1,0 +1,12 @@
+from stages.command import run
+from stages.load import load_all
+from stages.store import project_root
+
+
+def main() -> None:
+    for benchmark, rows in load_all(project_root()).items():
+        print(f"{benchmark}: {rows} items")
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,197 @@
+"""params.yaml -> typed settings; the only loader, and the only YAML dialect (1.2, as DVC reads it)."""
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from stages.errors import UsageError
+
+PARAMS_FILE = "params.yaml"
+_RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
+_KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+
+
+def model_key(key: str) -> str:
+    """Return ``key`` if it can name a folder and a DVC parameter.
+
+    :raises ValueError: it cannot; the message suggests one that can.
+    """
+    if _KEY.fullmatch(key) and key not in _RESERVED:
+        return key
+    suggestion = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")[:40].strip("-") or "model"
+    if suggestion in _RESERVED:
+        suggestion = f"model-{suggestion}"
+    raise ValueError(f"{key!r} cannot name a model: use a-z, 0-9 and '-', at most 40, e.g. {suggestion!r}")
+
+
+def _timezone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise ValueError(f"{name!r} is not an IANA time zone such as 'Asia/Shanghai'") from error
+    return name
+
+
+class Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+
+class Wording(Settings):
+    """What is said around an item in one language; ``or`` joins the options."""
+
+    chat: str
+    completion: str
+    or_: str = Field(alias="or")
+
+    @model_validator(mode="after")
+    def _placeholders(self) -> "Wording":
+        for name, text in (("chat", self.chat), ("completion", self.completion)):
+            for placeholder in ("{text}", "{options}"):
+                if text.count(placeholder) != 1:
+                    raise ValueError(f"{name} must contain {placeholder} exactly once")
+        return self
+
+
+class Protocol(Settings):
+    benchmarks: list[str]
+    options: list[str] = Field(min_length=2)
+    elicitation: Literal["choice"]
+    conversation: Literal["fresh"]
+    temperature: float = Field(0, ge=0, le=2)
+    top_p: float = Field(1, gt=0, le=1)
+    max_tokens: int = Field(200, ge=1)
+    wording: dict[str, Wording]
+
+
+class Plan(Settings):
+    benchmarks: list[str]
+    protocols: list[str]
+    styles: list[str]
+    epochs: int = Field(ge=1)
+
+
+class Model(Settings):
+    """A roster entry. Without ``route`` answers for the model can only be imported."""
+
+    route: str | None = None
+    snapshot: str | None = None
+    weights: str | None = None
+    api_base: str | None = None
+    api_key_env: str | None = None
+    api: Literal["chat", "completion"] = "chat"
+    constrain: Literal["logit_bias"] | None = None
+    top_logprobs: int = Field(20, ge=1)
+    deterministic: bool = False
+    seed: bool = False
+    vendor: str | None = None
+    country: str | None = None
+    region: str | None = None
+    temperature: float | None = Field(None, ge=0, le=2)
+    max_tokens: int | None = Field(None, ge=1)
+    max_connections: int = Field(8, ge=1)
+    timeout: float = Field(60, gt=0)
+    max_attempts: int = Field(5, ge=1)
+    extra_body: dict[str, Any] = {}
+
+    @property
+    def is_local(self) -> bool:
+        return self.weights is not None
+
+    def missing_key(self) -> str | None:
+        """Name of the key variable that must be set before this model can be asked, if one is missing."""
+        return self.api_key_env if self.api_key_env and not os.environ.get(self.api_key_env) else None
+
+    def name(self, key: str) -> str:
+        """The true name asked for: the snapshot, else the last part of the route, else the key."""
+        return self.snapshot or (self.route or key).split("/", 1)[-1]
+
+
+class Params(Settings):
+    timezone: Annotated[str, AfterValidator(_timezone)] = "UTC"
+    resume_within: float = Field(48, gt=0)
+    languages: list[str] = Field(min_length=1)
+    benchmarks: list[str] = Field(min_length=1)
+    default_plan: str
+    plans: dict[str, Plan]
+    protocols: dict[str, Protocol]
+    models: dict[Annotated[str, AfterValidator(model_key)], Model]
+
+    @model_validator(mode="after")
+    def _references(self) -> "Params":
+        _known("default_plan", self.default_plan, self.plans)
+        for name, plan in self.plans.items():
+            for protocol in plan.protocols:
+                _known(f"plans.{name}.protocols", protocol, self.protocols)
+            for benchmark in plan.benchmarks:
+                _known(f"plans.{name}.benchmarks", benchmark, self.benchmarks)
+        for name, protocol_settings in self.protocols.items():
+            for language in self.languages:
+                _known(f"protocols.{name}.wording", language, protocol_settings.wording)
+        return self
+
+
+def _known(where: str, name: str, known: "dict[str, Any] | list[str]") -> None:
+    if name not in known:
+        raise ValueError(f"{where} lacks or names {name!r}, known are: {', '.join(known)}")
+
+
+def known(kind: str, name: str, names: "dict[str, Any] | list[str]") -> str:
+    """Return ``name`` if it is one of ``names``; ``kind`` says of what, for the sentence.
+
+    :raises UsageError: it is not; the message lists what is.
+    """
+    if name not in names:
+        raise UsageError(f"There is no {kind} {name!r} in {PARAMS_FILE}; use one of: {', '.join(names) or 'none yet'}.")
+    return name
+
+
+def read_yaml(path: Path) -> Any:
+    """Parse a YAML 1.2 file.
+
+    :raises UsageError: it does not exist, is not UTF-8 or is not YAML; the message names file and line.
+    """
+    try:
+        return YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UsageError(f"{path.name} is not in {path.parent}; run the command in the project's folder.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path.name} is not UTF-8 at byte {error.start}; save it as UTF-8.") from error
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" at line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "it cannot be parsed"
+        raise UsageError(f"{path.name} is not valid YAML{line}: {problem}; correct that line.") from error
+
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+
+def validated(path: Path, shape: type[Shape], content: Any) -> Shape:
+    """Return ``content`` of ``path`` as ``shape``.
+
+    :raises UsageError: it does not fit; the message names the first key at fault and what is wrong with it.
+    """
+    try:
+        return shape.model_validate(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"] if part != "[key]")
+        problem = first["msg"].removeprefix("Value error, ")
+        found = "" if first["type"] in ("missing", "value_error", "extra_forbidden") else f" (found {first['input']!r})"
+        at = f", key {key!r}" if key else ""
+        raise UsageError(f"{path.name}{at}: {problem}{found}; correct it.") from error
+
+
+def read_params(root: Path) -> Params:
+    """The settings of the project in ``root``.
+
+    :raises UsageError: params.yaml is missing, not YAML, or has a key that does not fit.
+    """
+    path = root / PARAMS_FILE
+    return validated(path, Params, read_yaml(path))

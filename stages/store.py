@@ -1,0 +1,153 @@
+"""Where tables live, and reading and writing them. Parquet (zstd), written whole or not at all."""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from stages.errors import DataError, LedgerError, UsageError
+from stages.ledger import Ledger, Run, runs
+from stages.params import PARAMS_FILE
+from stages.schema import ITEMS, Table
+
+ROOT_VARIABLE = "CHECKUP_ROOT"
+SITE = "reports/site"
+VALIDATION = "reports/validation"
+HISTORY = "reports/history.duckdb"
+
+
+def project_root() -> Path:
+    """The project's folder: ``CHECKUP_ROOT``, or the nearest one above that has params.yaml and dvc.yaml.
+
+    :raises UsageError: there is none.
+    """
+    start = Path(os.environ.get(ROOT_VARIABLE, ".")).resolve()
+    for folder in (start, *start.parents):
+        if (folder / PARAMS_FILE).is_file() and (folder / "dvc.yaml").is_file():
+            return folder
+    raise UsageError(f"There is no {PARAMS_FILE} with a dvc.yaml in {start} or above it; go to the project's folder.")
+
+
+@dataclass(frozen=True)
+class Partition:
+    """One file of a table: the rows of one run for one benchmark, language and protocol."""
+
+    run: Run
+    benchmark: str
+    language: str
+    protocol: str
+
+    def path(self, root: Path, table: Table) -> Path:
+        folder = root / "data" / table.name / f"model={self.run.model}" / f"run={self.run.stamp}"
+        return folder / f"{self.benchmark}.{self.language}.{self.protocol}.parquet"
+
+    def __str__(self) -> str:
+        return f"{self.run.id} {self.benchmark}.{self.language}.{self.protocol}"
+
+
+def partitions(run: Run) -> Iterator[Partition]:
+    """Every partition that the ledger entry of ``run`` asks for."""
+    for benchmark in run.entry.benchmarks:
+        for language in run.entry.languages:
+            for protocol in run.entry.protocols:
+                yield Partition(run, benchmark, language, protocol)
+
+
+def recorded(root: Path, ledger: Ledger, table: Table) -> list[Partition]:
+    """The partitions of ``table`` that exist, over all runs in the ledger that are not retired.
+
+    :raises LedgerError: a sealed run's file is missing, or a file's run is not in the ledger.
+    """
+    expected = {p.path(root, table): p for run in runs(ledger, retired=True) for p in partitions(run)}
+    stray = sorted(set((root / "data" / table.name).glob("model=*/run=*/*.parquet")) - set(expected))
+    if stray:
+        raise LedgerError(
+            f"{stray[0].relative_to(root)} belongs to no run in runs/; restore the ledger's entry or delete the file."
+        )
+    for path, partition in expected.items():
+        if partition.run.entry.state == "sealed" and not partition.run.entry.retired and not path.exists():
+            raise LedgerError(
+                f"Run {partition.run.id} is sealed but {path.relative_to(root)} is not here; fetch it with: dvc pull (if dvc.lock was deleted: git checkout dvc.lock first)."
+            )
+    return [p for path, p in expected.items() if path.exists() and not p.run.entry.retired]
+
+
+def items_path(root: Path, benchmark: str) -> Path:
+    return root / "data" / ITEMS.name / f"{benchmark}.parquet"
+
+
+def read_items(root: Path, benchmark: str) -> pl.DataFrame:
+    """The items of ``benchmark``, one row per (language, item_id, variant).
+
+    :raises DataError: they were not loaded yet.
+    """
+    path = items_path(root, benchmark)
+    if not path.exists():
+        raise DataError(f"{path.relative_to(root)} is not here; make it with: dvc repro load.")
+    return read(path, ITEMS)
+
+
+def read(path: Path, table: Table) -> pl.DataFrame:
+    """One file of ``table`` with exactly its columns.
+
+    :raises DataError: it is not Parquet, or a column is missing or of another type.
+    """
+    return table.conform(read_unchecked(path), str(path))
+
+
+def read_unchecked(path: Path) -> pl.DataFrame:
+    """A Parquet file as it is; only what judges files by their contracts should need it.
+
+    :raises DataError: it is not Parquet.
+    """
+    try:
+        return pl.read_parquet(path, hive_partitioning=False)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise DataError(
+            f"{path} cannot be read as Parquet: {_first_line(error)}; restore it with: dvc checkout."
+        ) from error
+
+
+def read_all(root: Path, parts: Iterable[Partition], table: Table) -> pl.DataFrame:
+    """All rows of ``parts`` in one frame; an empty frame with the table's columns when there are none."""
+    return pl.concat([table.empty(), *(read(p.path(root, table), table) for p in parts)])
+
+
+def write(path: Path, table: Table, frame: pl.DataFrame) -> None:
+    """Write ``frame`` as one file of ``table``; the same rows give the same bytes.
+
+    :raises DataError: the frame does not fit the table, or the file cannot be written.
+    """
+    conformed = table.conform(frame, path.name)
+    temporary = path.with_suffix(".parquet.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        conformed.write_parquet(temporary, compression="zstd", statistics=True)
+        os.replace(temporary, path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise DataError(
+            f"{path} cannot be written: {_first_line(error)}; make room or make the folder writable."
+        ) from error
+
+
+def replace_all(root: Path, table: Table, frames: Iterable[tuple[Partition, pl.DataFrame]]) -> int:
+    """Write the partitions of a derived table and delete every other file of it; return how many were written."""
+    kept = set()
+    for partition, frame in frames:
+        path = partition.path(root, table)
+        write(path, table, frame)
+        kept.add(path)
+    folder = root / "data" / table.name
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in set(folder.rglob("*.parquet")) - kept:
+        path.unlink()
+    for path in sorted((p for p in folder.rglob("*") if p.is_dir()), reverse=True):
+        if not any(path.iterdir()):
+            path.rmdir()
+    return len(kept)
+
+
+def _first_line(error: BaseException) -> str:
+    return (getattr(error, "strerror", None) or str(error)).strip().splitlines()[0].rstrip(".")

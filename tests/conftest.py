@@ -1,0 +1,42 @@
+"""What every test shares: a project of its own to work in, and no way out to the network."""
+
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT_FILES = ("params.yaml", "dvc.yaml", ".dvcignore")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh project: the real settings and items, an empty ledger, no answers."""
+    make_project(tmp_path)
+    monkeypatch.setenv("CHECKUP_ROOT", str(tmp_path))
+    return tmp_path
+
+
+def make_project(folder: Path) -> None:
+    for name in PROJECT_FILES:
+        shutil.copy(ROOT / name, folder / name)
+    shutil.copytree(ROOT / "data" / "checkup", folder / "data" / "checkup")
+    shutil.copytree(ROOT / "reports" / "sql", folder / "reports" / "sql")
+    shutil.copytree(ROOT / "reports" / "templates", folder / "reports" / "templates")
+    (folder / "runs.yaml").write_text("asked: []\n", encoding="utf-8")
+    (folder / "runs").mkdir()
+    (folder / "data" / "answers").mkdir()
+
+
+@pytest.fixture(autouse=True)
+def loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail any attempt to connect elsewhere than to this machine."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: object) -> None:
+        if isinstance(address, tuple) and not str(address[0]).startswith(("127.", "::1", "localhost")):
+            raise AssertionError(f"a test tried to reach {address}")
+        connect(self, address)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)

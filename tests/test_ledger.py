@@ -1,0 +1,121 @@
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from stages.errors import LedgerError, UsageError
+from stages.ledger import (
+    Ledger,
+    Request,
+    Run,
+    askable,
+    planned,
+    read_ledger,
+    record,
+    runs,
+    today,
+    with_run,
+)
+from stages.params import Params, read_params
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+EMPTY = Ledger(runs={})
+GEMMA = Request(model="gemma-3-270m")
+
+
+@pytest.fixture
+def params(project: Path) -> Params:
+    return read_params(project)
+
+
+def after(ledger: Ledger, params: Params, *requests: Request) -> tuple[Ledger, list[Run]]:
+    """The ledger and the runs after ``requests`` were planned one after another and each was sealed."""
+    made = []
+    for request in requests:
+        made.append(planned(ledger, params, request, NOW))
+        ledger = with_run(ledger, made[-1].with_state("sealed"))
+    return ledger, made
+
+
+def test_a_ledger_reads_back_as_it_was_written(project: Path, params: Params) -> None:
+    ledger, _ = after(
+        EMPTY, params, GEMMA, Request(model="gemma-3-270m", fresh=True), Request(model="smollm2-135m-instruct")
+    )
+    for run in runs(ledger):
+        record(project, run)
+    assert read_ledger(project) == ledger
+    first = (project / "runs" / "gemma-3-270m.yaml").read_bytes()
+    record(project, next(runs(ledger)))
+    assert (project / "runs" / "gemma-3-270m.yaml").read_bytes() == first
+    assert b'"2026-11-30":' in first, "a date as a key stays text for every YAML reader"
+
+
+def test_the_same_request_on_the_same_day_is_the_same_run_and_stays_sealed(params: Params) -> None:
+    _, (first, second) = after(EMPTY, params, GEMMA, GEMMA)
+    assert (first.id, first.entry.state) == ("gemma-3-270m@2026-11-30", "open")
+    assert (second.id, second.entry.state) == (first.id, "sealed")
+
+
+def test_a_new_language_grows_the_run_and_opens_it_again(params: Params) -> None:
+    _, (first, second) = after(EMPTY, params, Request(model="gemma-3-270m", languages=("en",)), GEMMA)
+    assert second.id == first.id
+    assert second.entry.languages == ["en", "zh"]
+    assert second.entry.state == "open"
+
+
+@pytest.mark.parametrize("change", [{"epochs": 4}, {"limit": 5}, {"plan": "full"}, {"seed": 1}, {"fresh": True}])
+def test_another_way_of_asking_makes_a_further_run_of_the_day(params: Params, change: dict[str, object]) -> None:
+    _, (_, second) = after(EMPTY, params, GEMMA, Request(model="gemma-3-270m", **change))  # type: ignore[arg-type]
+    assert second.id == "gemma-3-270m@2026-11-30.2"
+    assert second.entry.state == "open"
+
+
+def test_a_date_with_a_number_names_that_run(params: Params) -> None:
+    ledger, _ = after(EMPTY, params, GEMMA, Request(model="gemma-3-270m", fresh=True))
+    run = planned(ledger, params, Request(model="gemma-3-270m", date="2026-11-30.2"), NOW)
+    assert run.id == "gemma-3-270m@2026-11-30.2"
+
+
+def test_the_date_is_taken_in_the_time_zone_of_the_settings(params: Params) -> None:
+    shanghai = params.model_copy(update={"timezone": "Asia/Shanghai"})
+    assert today(shanghai, datetime(2026, 11, 30, 17, 30, tzinfo=UTC)) == "2026-12-01"
+
+
+def test_a_deterministic_model_is_asked_each_order_once(params: Params) -> None:
+    assert planned(EMPTY, params, Request(model="gemma-3-270m", plan="full"), NOW).entry.epochs == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"epochs": 3}, "--epochs 4"),
+        ({"model": "gpt"}, "no model 'gpt'"),
+        ({"languages": ("fr",)}, "no language 'fr'"),
+        ({"protocols": ("four",)}, "no protocol 'four'"),
+        ({"plan": "slow"}, "no plan 'slow'"),
+        ({"date": "30.11.2026"}, "write it as YYYY-MM-DD"),
+        ({"date": "2026-02-30"}, "not a day of the calendar"),
+    ],
+)
+def test_a_wrong_request_says_what_is_there(params: Params, change: dict[str, object], sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        planned(EMPTY, params, Request(**({"model": "gemma-3-270m"} | change)), NOW)  # type: ignore[arg-type]
+
+
+def test_an_open_run_is_asked_while_young_and_refused_when_old(params: Params) -> None:
+    run = planned(EMPTY, params, GEMMA, NOW)
+    assert askable(run, params, NOW + timedelta(hours=47))
+    with pytest.raises(LedgerError, match=r"checkup run --model gemma-3-270m --date 2026-11-30 --seal"):
+        askable(run, params, NOW + timedelta(hours=49))
+    assert not askable(run.with_state("sealed"), params, NOW)
+
+
+def test_runs_come_in_order_of_model_and_date(params: Params) -> None:
+    ledger, _ = after(EMPTY, params, *(Request(model="gemma-3-270m", fresh=True) for _ in range(11)))
+    assert [run.stamp for run in runs(ledger)][-2:] == ["2026-11-30.10", "2026-11-30.11"]
+
+
+def test_recording_keeps_what_others_recorded(project: Path, params: Params) -> None:
+    record(project, planned(EMPTY, params, GEMMA, NOW))
+    record(project, planned(EMPTY, params, Request(model="smollm2-135m-instruct"), NOW))
+    assert sorted(read_ledger(project).runs) == ["gemma-3-270m", "smollm2-135m-instruct"]
