@@ -1,0 +1,98 @@
+"""query: ask the models what the ledger's open runs still lack; every reply is recorded at once and never asked again."""
+
+import asyncio
+import os
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from stages.errors import CallFailed, Incomplete, LedgerError, UsageError
+from stages.ledger import Run, askable, read_ledger, record, runs
+from stages.params import known, read_params
+from stages.query.collect import Collector, Sheet, finish, missing, sheet
+from stages.query.endpoints import NO_CALLS_VARIABLE
+from stages.query.journal import Journal, journal_path
+from stages.query.progress import Bars, Progress, Silent, Tracker
+from stages.schema import ANSWERS
+from stages.store import partitions, recorded
+
+__all__ = ["Bars", "Progress", "Silent", "Tracker", "ask_run", "query_model", "unanswered"]
+
+
+def query_model(root: Path, key: str, stop: threading.Event, progress: Progress) -> None:
+    """Ask every open run of model ``key`` for what it lacks, then seal it; what ``dvc repro`` runs.
+
+    :raises LedgerError: an open run is too old to be asked, or a sealed run's answers are not here.
+    :raises Incomplete: some questions have no answer yet.
+    """
+    ledger = read_ledger(root)
+    params = read_params(root)
+    own = [run for run in runs(ledger) if run.model == known("model with runs", key, ledger.runs)]
+    for run in own:
+        if askable(run, params, datetime.now(UTC)):
+            ask_run(root, run, stop, progress)
+    recorded(root, read_ledger(root), ANSWERS)
+
+
+def ask_run(root: Path, run: Run, stop: threading.Event, progress: Progress, seal: bool = False) -> Run:
+    """Ask ``run`` for what it lacks and seal it in the ledger; with ``seal`` close it with what there is, asking nothing.
+
+    :raises Incomplete: some questions have no answer yet; they are asked when the run is asked again.
+    :raises LedgerError: another process is asking this run.
+    """
+    lock = FileLock(root / ".cache" / "locks" / f"{run.id}.lock", timeout=0)
+    lock_folder = Path(lock.lock_file).parent
+    lock_folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with lock:
+            return _ask_locked(root, run, stop, progress, seal)
+    except Timeout as error:
+        raise LedgerError(f"Another process is asking run {run.id}; wait until it ends.") from error
+
+
+def _ask_locked(root: Path, run: Run, stop: threading.Event, progress: Progress, seal: bool) -> Run:
+    params = read_params(root)
+    sheets = [s for s in (sheet(root, params, p) for p in partitions(run)) if not s.path(root).exists()]
+    left = sum(missing(root, s) for s in sheets)
+    try:
+        if left and not seal:
+            _collect(root, run, sheets, stop, progress.add(run.id, left))
+    except CallFailed as error:
+        raise Incomplete(
+            f"Run {run.id} is not complete: {str(error).rstrip('.')}; what was answered is kept."
+        ) from error
+    for each in sheets:
+        with Journal(journal_path(each.path(root))) as journal:
+            finish(root, each, journal, seal)
+    if lacking := sum(missing(root, s) for s in sheets):
+        raise Incomplete(
+            f"Run {run.id} lacks {lacking} answers, their calls failed for now; run again to ask only those."
+        )
+    sealed = run.with_state("sealed")
+    record(root, sealed)
+    return sealed
+
+
+def _collect(root: Path, run: Run, sheets: list[Sheet], stop: threading.Event, tracker: Tracker) -> None:
+    if os.environ.get(NO_CALLS_VARIABLE):
+        raise UsageError(
+            f"Run {run.id} lacks answers, but {NO_CALLS_VARIABLE} forbids calls; unset it, or fetch them: dvc pull."
+        )
+    model = sheets[0].model
+    if variable := model.missing_key():
+        raise UsageError(f"Model {run.model} needs its key in {variable}; set it in the environment or in .env.")
+    if model.route is None:
+        raise UsageError(
+            f"Model {run.model} has no route, so it cannot be asked; add `route` to its entry in params.yaml."
+        )
+    collector = Collector(root, run.model, model, stop, tracker)
+    with collector.endpoint_base() as base:
+        asyncio.run(collector.collect(root, sheets, base))
+
+
+def unanswered(root: Path, run: Run) -> int:
+    """How many answers ``run`` still lacks: what asking it would cost, in calls."""
+    params = read_params(root)
+    return sum(missing(root, sheet(root, params, p)) for p in partitions(run))

@@ -1,0 +1,217 @@
+"""A roster entry -> calls through litellm. What is special about a model stands in its entry, not here."""
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from typing import Any
+from typing import Protocol as Interface
+
+import aiohttp
+
+from stages.errors import CallFailed, ModelUnavailable, Terminal, Transient
+from stages.params import Model, Protocol
+from stages.query.prompts import Prompt
+from stages.query.questions import Question
+from stages.query.reply import Reply, clean
+
+NO_CALLS_VARIABLE = "CHECKUP_NO_CALLS"
+_SECRET = re.compile(r"\b(sk|key|Bearer)[-_ ][\w-]{6,}")
+
+
+class Endpoint(Interface):
+    """What the asking engine needs of a model."""
+
+    async def call(self, question: Question, prompt: Prompt) -> Reply: ...
+
+    def sent(self, question: Question) -> dict[str, Any]: ...
+
+
+def requested(protocol: Protocol) -> dict[str, Any]:
+    """The sampling parameters that the protocol asks for."""
+    return {"temperature": protocol.temperature, "top_p": protocol.top_p, "max_tokens": protocol.max_tokens}
+
+
+@dataclass
+class LitellmEndpoint:
+    """One model under one protocol, reached through litellm."""
+
+    model: Model
+    protocol: Protocol
+    api_base: str | None = None
+    constraint: "dict[str, int] | None" = None
+    """Option text as the model would write it -> id of its first token; set where the endpoint takes ``logit_bias``."""
+
+    def sent(self, question: Question) -> dict[str, Any]:
+        """The sampling parameters sent for ``question``, after what the roster entry changes."""
+        params = requested(self.protocol)
+        changed = {"temperature": self.model.temperature, "max_tokens": self.model.max_tokens}
+        params |= {name: value for name, value in changed.items() if value is not None}
+        if self.model.seed:
+            params["seed"] = question.seed
+        if self.constraint:
+            biased = [self.constraint[option["text"]] for option in question.options]
+            params |= {
+                "max_tokens": 1,
+                "logprobs": self.model.top_logprobs,
+                "logit_bias": dict.fromkeys(map(str, biased), 100),
+            }
+        return params
+
+    async def call(self, question: Question, prompt: Prompt) -> Reply:
+        """One call. Deadline and retries are the engine's.
+
+        :raises CallFailed: there was no reply; its class says whether asking again can help.
+        """
+        litellm = load_litellm()
+        common = {
+            "model": self.model.route,
+            "api_base": self.api_base or self.model.api_base,
+            "api_key": self._key(),
+            "max_retries": 0,
+            "timeout": self.model.timeout,
+            "extra_body": self.model.extra_body or None,
+            **self.sent(question),
+        }
+        try:
+            if prompt.messages:
+                response = await litellm.acompletion(messages=list(prompt.messages), **common)
+            else:
+                response = await litellm.atext_completion(prompt=prompt.text, **common)
+        except Exception as error:  # litellm raises its own tree, and at times what a library below it raised
+            filtered = _as_filtered(error)
+            if filtered:
+                return filtered
+            raise self._translated(error) from None  # the cause may carry the key
+        return self._reply(response, question)
+
+    def _key(self) -> str:
+        # Without a key of its own a local endpoint must not be sent one that litellm finds in the environment.
+        return os.environ.get(self.model.api_key_env or "", "") or "none"
+
+    def _reply(self, response: Any, question: Question) -> Reply:
+        usage = getattr(response, "usage", None)
+        details = getattr(usage, "prompt_tokens_details", None)
+        facts: dict[str, Any] = {
+            "served_model": getattr(response, "model", None),
+            "fingerprint": getattr(response, "system_fingerprint", None),
+            "prompt_tokens": getattr(usage, "prompt_tokens", None),
+            "completion_tokens": getattr(usage, "completion_tokens", None),
+            "cached_tokens": getattr(details, "cached_tokens", None),
+            "cost": response._hidden_params.get("response_cost"),
+        }
+        if not response.choices:
+            return Reply(text=None, stop_reason="content_filter", native_stop_reason="no choices", **facts)
+        choice = response.choices[0]
+        message = getattr(choice, "message", None)
+        refusal = getattr(message, "refusal", None)
+        native = (getattr(choice, "provider_specific_fields", None) or {}).get("native_finish_reason")
+        return Reply(
+            text=clean(message.content if message else choice.text),
+            reasoning=clean(getattr(message, "reasoning_content", None)),
+            stop_reason="content_filter" if refusal else choice.finish_reason,
+            native_stop_reason=clean(f"refusal: {refusal}") if refusal else native or choice.finish_reason,
+            candidates=_candidates(choice, question, self.constraint),
+            **facts,
+        )
+
+    def _translated(self, error: Exception) -> CallFailed:
+        status = getattr(error, "status_code", None)
+        message = redacted(str(error), self._key())
+        code = str(getattr(error, "code", None) or (getattr(error, "body", None) or {}).get("code", ""))
+        if code == "insufficient_quota":
+            return ModelUnavailable("quota", message)
+        if status in (401, 403):
+            variable = self.model.api_key_env or "api_key_env"
+            return ModelUnavailable("auth", f"the key was refused; check {variable} in .env ({message})")
+        if status == 404:
+            return ModelUnavailable(
+                "not_found", f"the endpoint does not know the model; check route and api_base ({message})"
+            )
+        if status == 429:
+            return Transient("rate_limited", message, _retry_after(error))
+        if status == 408 or isinstance(error, TimeoutError):
+            return Transient("timeout", message)
+        if status is None or status >= 500:
+            return Transient("server_error", message, _retry_after(error))
+        return Terminal("bad_request", message)
+
+
+def load_litellm() -> Any:
+    """litellm with its own network habits off; imported only when a call is made, as it takes seconds."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    import litellm
+
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    return litellm
+
+
+async def close_clients() -> None:
+    """Close the HTTP clients that litellm keeps for the running event loop; those of other threads' loops stay."""
+    from litellm import in_memory_llm_clients_cache as kept
+    from litellm.caching.llm_caching_handler import running_loop_token
+
+    mine = [key for key in kept.cache_dict if key.endswith(f"-{running_loop_token()}")]
+    for key in mine:
+        client = kept.cache_dict.pop(key)
+        await (client.aclose() if hasattr(client, "aclose") else client.close())
+
+
+def redacted(message: str, key: str) -> str:
+    """``message`` on one line, short, without ``key`` or anything that looks like one."""
+    if len(key) > 4:
+        message = message.replace(key, "***")
+    return _SECRET.sub("***", " ".join(message.split()))[:300]
+
+
+def _as_filtered(error: Exception) -> Reply | None:
+    """A provider's content filter answers with an HTTP error; that is an answer, not a failure."""
+    body = getattr(error, "body", None)
+    code = str(getattr(error, "code", None) or (body.get("code") if isinstance(body, dict) else ""))
+    if "content_filter" in code or type(error).__name__ == "ContentPolicyViolationError":
+        return Reply(text=None, stop_reason="content_filter", native_stop_reason=code or "content policy")
+    return None
+
+
+def _retry_after(error: Exception) -> float | None:
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    try:
+        return float(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+
+
+def _candidates(choice: Any, question: Question, constraint: "dict[str, int] | None") -> dict[str, float | None]:
+    content = getattr(getattr(choice, "logprobs", None), "content", None)
+    if not constraint or not content:
+        return {}
+    first = content[0]
+    reported = {entry["id"]: entry["logprob"] for entry in (*first["top_logprobs"], first)}
+    return {option["key"]: reported.get(constraint[option["text"]]) for option in question.options}
+
+
+async def first_tokens(api_base: str, prompt: str, words: list[str]) -> dict[str, int]:
+    """For each of ``words`` the id of its first token when it follows ``prompt``, as llama.cpp's server tokenises.
+
+    :raises ModelUnavailable: the server cannot say, or a word takes more than one token.
+    """
+    url = api_base.removesuffix("/v1") + "/tokenize"
+    space = " " if prompt[-1:].isascii() else ""  # a written word brings its space along; Chinese has none
+    try:
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as session:
+            stem = await _tokens(session, url, prompt)
+            whole = [await _tokens(session, url, prompt + space + word) for word in words]
+    except (TimeoutError, aiohttp.ClientError, KeyError, json.JSONDecodeError) as error:
+        raise ModelUnavailable("tokenize", f"{url} did not tokenise: {error or type(error).__name__}") from error
+    ids = {word: tokens[len(stem) :] for word, tokens in zip(words, whole, strict=True)}
+    if any(len(tokens) != 1 for tokens in ids.values()):
+        raise ModelUnavailable(
+            "tokenize", f"the model has no single token for each of {words}; remove `constrain` from its entry"
+        )
+    return {word: tokens[0] for word, tokens in ids.items()}
+
+
+async def _tokens(session: aiohttp.ClientSession, url: str, text: str) -> list[int]:
+    async with session.post(url, json={"content": text}) as response:
+        return list((await response.json())["tokens"])

@@ -1,0 +1,118 @@
+"""A local server that speaks the OpenAI protocol, so that a test double stands at the wire and nowhere else."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+Body = dict[str, Any]
+
+
+@dataclass
+class Response:
+    """What the server answers: ``body`` as JSON, or as it is when it is bytes; after ``delay`` seconds."""
+
+    body: Body | bytes
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+
+
+def chat(content: str | None, finish_reason: str = "stop", **message: Any) -> Response:
+    """A chat completion."""
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": content, **message},
+        "finish_reason": finish_reason,
+    }
+    return Response(completion([choice]))
+
+
+def completion(choices: list[Body]) -> Body:
+    usage = {"prompt_tokens": 12, "completion_tokens": 1, "total_tokens": 13}
+    return {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "served-1",
+        "system_fingerprint": "fp-1",
+        "choices": choices,
+        "usage": usage,
+    }
+
+
+def error(status: int, code: str, message: str = "no", **headers: str) -> Response:
+    return Response(
+        {"error": {"message": message, "type": code, "code": code}},
+        status,
+        {k.replace("_", "-"): v for k, v in headers.items()},
+    )
+
+
+@dataclass
+class Server:
+    """``requests`` are the bodies received; ``answer`` decides on each."""
+
+    answer: Callable[[Body], Response]
+    base: str = ""
+    requests: list[Body] = field(default_factory=list)
+    open: int = 0
+    most_open: int = 0
+
+    async def handle(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        self.requests.append(body)
+        self.open += 1
+        self.most_open = max(self.most_open, self.open)
+        try:
+            response = self.answer(body)
+            await asyncio.sleep(response.delay)
+        finally:
+            self.open -= 1
+        data = response.body if isinstance(response.body, bytes) else json.dumps(response.body).encode()
+        return web.Response(
+            body=data, status=response.status, headers=response.headers, content_type="application/json"
+        )
+
+
+@contextmanager
+def serving(answer: Callable[[Body], Response]) -> Iterator[Server]:
+    """Run the server on a free loopback port, in a thread of its own, for as long as the context."""
+    server, loop, ready = Server(answer), asyncio.new_event_loop(), threading.Event()
+
+    async def start() -> web.AppRunner:
+        app = web.Application()
+        app.router.add_post("/v1/{tail:.*}", server.handle)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        server.base = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+        return runner
+
+    def work() -> None:
+        asyncio.set_event_loop(loop)
+        runner = loop.run_until_complete(start())
+        ready.set()
+        loop.run_forever()
+        loop.run_until_complete(runner.cleanup())
+        loop.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    ready.wait()
+    try:
+        yield server
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+
+
+def prompt_of(body: Body) -> str:
+    """The text that a chat or completion request puts to the model."""
+    text: str = body["messages"][-1]["content"] if "messages" in body else body["prompt"]
+    return text
