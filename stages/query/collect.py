@@ -14,7 +14,7 @@ import polars as pl
 from stages.params import Model, Params, Protocol
 from stages.query.asking import Asked, Limits, Outcome, ask
 from stages.query.embedded import served, weights_file
-from stages.query.endpoints import LitellmEndpoint, close_clients, first_tokens, requested
+from stages.query.endpoints import LitellmEndpoint, first_tokens, requested
 from stages.query.journal import Journal, Row, journal_path
 from stages.query.progress import Tracker
 from stages.query.prompts import canonical, protocol_hash, render
@@ -74,13 +74,10 @@ class Collector:
         :raises CallFailed: the model cannot be asked at all.
         :raises Stopped: the stop event was set.
         """
-        try:
-            for each in sheets:
-                with Journal(journal_path(each.path(root))) as journal:
-                    await self._ask(each, journal, base)
-                    finish(root, each, journal)
-        finally:
-            await close_clients()
+        for each in sheets:
+            with Journal(journal_path(each.path(root))) as journal:
+                await self._ask(each, journal, base)
+                finish(root, each, journal)
 
     async def _ask(self, sheet: Sheet, journal: Journal, base: str | None) -> None:
         todo = [a for a in sheet.asked if a.question.key not in journal.answers]
@@ -91,7 +88,8 @@ class Collector:
             (journal.answer if outcome.final else journal.failure)(row)
             self.tracker.advance(failed=outcome.reply is None, cost=outcome.reply.cost if outcome.reply else None)
 
-        await ask(todo, endpoint, limits(sheet.model), record, self.stop)
+        async with endpoint:
+            await ask(todo, endpoint, limits(sheet.model), record, self.stop)
 
     async def _constraint(self, todo: Sequence[Asked], base: str | None) -> dict[str, int] | None:
         if self.model.constrain is None or base is None or not todo:

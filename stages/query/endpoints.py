@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from typing import Protocol as Interface
 
@@ -41,6 +41,15 @@ class LitellmEndpoint:
     api_base: str | None = None
     constraint: "dict[str, int] | None" = None
     """Option text as the model would write it -> id of its first token; set where the endpoint takes ``logit_bias``."""
+    _completions: Any = field(default=None, init=False)
+
+    async def __aenter__(self) -> "LitellmEndpoint":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._completions is not None:
+            await self._completions.close()
+        await close_clients()
 
     def sent(self, question: Question) -> dict[str, Any]:
         """The sampling parameters sent for ``question``, after what the roster entry changes."""
@@ -77,13 +86,23 @@ class LitellmEndpoint:
             if prompt.messages:
                 response = await litellm.acompletion(messages=list(prompt.messages), **common)
             else:
-                response = await litellm.atext_completion(prompt=prompt.text, **common)
+                client = self._completion_client()
+                response = await litellm.atext_completion(prompt=prompt.text, client=client, **common)
         except Exception as error:  # litellm raises its own tree, and at times what a library below it raised
             filtered = _as_filtered(error)
             if filtered:
                 return filtered
             raise self._translated(error) from None  # the cause may carry the key
         return self._reply(response, question)
+
+    def _completion_client(self) -> Any:
+        # Left to itself litellm opens a client per text completion, TLS context and all, and never closes it.
+        if self._completions is None:
+            from openai import AsyncOpenAI
+
+            base = self.api_base or self.model.api_base
+            self._completions = AsyncOpenAI(api_key=self._key(), base_url=base, max_retries=0)
+        return self._completions
 
     def _key(self) -> str:
         # Without a key of its own a local endpoint must not be sent one that litellm finds in the environment.
