@@ -87,7 +87,7 @@ def serving(answer: Callable[[Body], Response]) -> Iterator[Server]:
 
     async def start() -> web.AppRunner:
         app = web.Application()
-        app.router.add_post("/v1/{tail:.*}", server.handle)
+        app.router.add_post("/{path:.*}", server.handle)
         runner = web.AppRunner(app, shutdown_timeout=0.1)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()

@@ -13,12 +13,12 @@ from stages.ledger import Run, askable, read_ledger, record, runs
 from stages.params import known, read_params
 from stages.query.collect import Collector, Sheet, finish, missing, sheet
 from stages.query.endpoints import NO_CALLS_VARIABLE
-from stages.query.journal import Journal, journal_path
+from stages.query.journal import Journal, drop_journals, journal_path
 from stages.query.progress import Bars, Progress, Silent, Tracker
 from stages.schema import ANSWERS
 from stages.store import partitions, recorded
 
-__all__ = ["Bars", "Progress", "Silent", "Tracker", "ask_run", "query_model", "unanswered"]
+__all__ = ["Bars", "Progress", "Silent", "Tracker", "ask_run", "drop_journals", "query_model", "unanswered"]
 
 
 def query_model(root: Path, key: str, stop: threading.Event, progress: Progress) -> None:
@@ -31,13 +31,15 @@ def query_model(root: Path, key: str, stop: threading.Event, progress: Progress)
     params = read_params(root)
     own = [run for run in runs(ledger) if run.model == known("model with runs", key, ledger.runs)]
     for run in own:
-        if askable(run, params, datetime.now(UTC)):
-            ask_run(root, run, stop, progress)
+        askable(run, params, datetime.now(UTC))
+        ask_run(root, run, stop, progress)
     recorded(root, read_ledger(root), ANSWERS)
 
 
 def ask_run(root: Path, run: Run, stop: threading.Event, progress: Progress, seal: bool = False) -> Run:
     """Ask ``run`` for what it lacks and seal it in the ledger; with ``seal`` close it with what there is, asking nothing.
+
+    A sealed run is not asked: a file of it that is missing is made from its journal, if that is still there.
 
     :raises Incomplete: some questions have no answer yet; they are asked when the run is asked again.
     :raises LedgerError: another process is asking this run.
@@ -55,6 +57,9 @@ def ask_run(root: Path, run: Run, stop: threading.Event, progress: Progress, sea
 def _ask_locked(root: Path, run: Run, stop: threading.Event, progress: Progress, seal: bool) -> Run:
     params = read_params(root)
     sheets = [s for s in (sheet(root, params, p) for p in partitions(run)) if not s.path(root).exists()]
+    if run.entry.state == "sealed":
+        _finish(root, sheets, seal=False)
+        return run
     left = sum(missing(root, s) for s in sheets)
     try:
         if left and not seal:
@@ -63,9 +68,7 @@ def _ask_locked(root: Path, run: Run, stop: threading.Event, progress: Progress,
         raise Incomplete(
             f"Run {run.id} is not complete: {str(error).rstrip('.')}; what was answered is kept."
         ) from error
-    for each in sheets:
-        with Journal(journal_path(each.path(root))) as journal:
-            finish(root, each, journal, seal)
+    _finish(root, sheets, seal)
     if lacking := sum(missing(root, s) for s in sheets):
         raise Incomplete(
             f"Run {run.id} lacks {lacking} answers, their calls failed for now; run again to ask only those."
@@ -73,6 +76,13 @@ def _ask_locked(root: Path, run: Run, stop: threading.Event, progress: Progress,
     sealed = run.with_state("sealed")
     record(root, sealed)
     return sealed
+
+
+def _finish(root: Path, sheets: list[Sheet], seal: bool) -> None:
+    for each in sheets:
+        if seal or journal_path(each.path(root)).exists():
+            with Journal(journal_path(each.path(root))) as journal:
+                finish(root, each, journal, seal)
 
 
 def _collect(root: Path, run: Run, sheets: list[Sheet], stop: threading.Event, tracker: Tracker) -> None:

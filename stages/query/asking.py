@@ -1,15 +1,14 @@
 """The asking engine: bounded concurrency, a deadline per call, retries with backoff, a stop that works at once.
 
-It knows neither litellm nor files: questions go in, answers and failures come out through a :class:`Sink`.
+It knows neither litellm nor files: questions go in, answers and failures come out through a ``Sink``.
 """
 
 import asyncio
 import random
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol as Interface
 
 from stages.errors import CallFailed, ModelUnavailable, Stopped, Terminal, Transient
 from stages.query.endpoints import Endpoint
@@ -56,8 +55,7 @@ class Outcome:
         return not isinstance(self.error, Transient)
 
 
-class Sink(Interface):
-    def __call__(self, outcome: Outcome) -> None: ...
+Sink = Callable[[Outcome], None]
 
 
 async def ask(todo: Sequence[Asked], endpoint: Endpoint, limits: Limits, sink: Sink, stop: threading.Event) -> None:
@@ -68,7 +66,7 @@ async def ask(todo: Sequence[Asked], endpoint: Endpoint, limits: Limits, sink: S
     """
     queue, health = iter(todo), _Health(limits.give_up_after)
     workers = [
-        asyncio.create_task(_work(queue, endpoint, limits, sink, health))
+        asyncio.create_task(_work(queue, endpoint, limits, sink, health, stop))
         for _ in range(min(limits.max_connections, len(todo)))
     ]
     try:
@@ -77,12 +75,17 @@ async def ask(todo: Sequence[Asked], endpoint: Endpoint, limits: Limits, sink: S
             done, pending = await asyncio.wait(pending, timeout=POLL_SECONDS, return_when=asyncio.FIRST_EXCEPTION)
             for worker in done:
                 worker.result()
-            if stop.is_set() and pending:
-                raise Stopped("Stopped; every answer received so far is kept, run again to go on.")
+            if pending:
+                _heed(stop)
     finally:
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
+
+
+def _heed(stop: threading.Event) -> None:
+    if stop.is_set():
+        raise Stopped("Stopped; every answer received so far is kept, run again to go on.")
 
 
 class _Health:
@@ -100,8 +103,11 @@ class _Health:
             )
 
 
-async def _work(queue: Iterator[Asked], endpoint: Endpoint, limits: Limits, sink: Sink, health: _Health) -> None:
+async def _work(
+    queue: Iterator[Asked], endpoint: Endpoint, limits: Limits, sink: Sink, health: _Health, stop: threading.Event
+) -> None:
     for asked in queue:
+        _heed(stop)
         outcome = await _ask_one(asked, endpoint, limits)
         if isinstance(outcome.error, ModelUnavailable):
             raise outcome.error

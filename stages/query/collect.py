@@ -108,18 +108,23 @@ def missing(root: Path, sheet: Sheet) -> int:
     """How many answers ``sheet`` still lacks; 0 once its file is there."""
     if sheet.path(root).exists():
         return 0
+    if not journal_path(sheet.path(root)).exists():
+        return len(sheet.asked)
     with Journal(journal_path(sheet.path(root))) as journal:
         return sum(a.question.key not in journal.answers for a in sheet.asked)
 
 
 def finish(root: Path, sheet: Sheet, journal: Journal, seal: bool = False) -> bool:
-    """Turn a complete journal into the partition's file; with ``seal`` also an incomplete one. Say whether it was done."""
+    """Turn a complete journal into the partition's file; with ``seal`` also an incomplete one. Say whether it was done.
+
+    The journal stays until DVC has the file: what was paid for is at no moment in one place that a command may clear.
+    """
     lacking = [a for a in sheet.asked if a.question.key not in journal.answers]
     if lacking and not seal:
         return False
-    rows = [*journal.answers.values(), *(_unanswered_row(sheet, a, journal) for a in lacking)]
-    write(sheet.path(root), ANSWERS, pl.DataFrame(rows, schema=ANSWERS.schema, orient="row"))
-    journal.remove()
+    for asked in lacking:
+        journal.answer(_unanswered_row(sheet, asked, journal))
+    write(sheet.path(root), ANSWERS, pl.DataFrame(list(journal.answers.values()), schema=ANSWERS.schema, orient="row"))
     return True
 
 

@@ -137,8 +137,7 @@ class LitellmEndpoint:
     def _translated(self, error: Exception) -> CallFailed:
         status = getattr(error, "status_code", None)
         message = redacted(str(error), self._key())
-        code = str(getattr(error, "code", None) or (getattr(error, "body", None) or {}).get("code", ""))
-        if code == "insufficient_quota":
+        if _code(error) == "insufficient_quota":
             return ModelUnavailable("quota", message)
         if status in (401, 403):
             variable = self.model.api_key_env or "api_key_env"
@@ -186,11 +185,16 @@ def redacted(message: str, key: str) -> str:
 
 def _as_filtered(error: Exception) -> Reply | None:
     """A provider's content filter answers with an HTTP error; that is an answer, not a failure."""
-    body = getattr(error, "body", None)
-    code = str(getattr(error, "code", None) or (body.get("code") if isinstance(body, dict) else ""))
+    code = _code(error)
     if "content_filter" in code or type(error).__name__ == "ContentPolicyViolationError":
         return Reply(text=None, stop_reason="content_filter", native_stop_reason=code or "content policy")
     return None
+
+
+def _code(error: Exception) -> str:
+    """The provider's own word for the error; litellm puts the HTTP status in its place at times."""
+    body = getattr(error, "body", None)
+    return str((body.get("code") if isinstance(body, dict) else None) or getattr(error, "code", None) or "")
 
 
 def _retry_after(error: Exception) -> float | None:

@@ -1,13 +1,12 @@
 """The journal: one line per answer, written the moment it arrives, so that a kill loses only calls in flight.
 
-It lies beside the file it becomes, as ``<name>.journal.jsonl``, and is deleted once that file is written.
+It lies beside the file it becomes, as ``<name>.journal.jsonl``, and is deleted once DVC has recorded that file.
 A second kind of line notes a question that failed for now: it is asked again until the run is sealed.
 """
 
 import errno
 import json
 import os
-from collections.abc import Iterable
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -15,12 +14,21 @@ from typing import Any
 
 from stages.errors import DataError
 from stages.query.questions import Key
+from stages.schema import ANSWERS
 
 Row = dict[str, Any]
+_SUFFIX = ".journal.jsonl"
 
 
 def journal_path(answers: Path) -> Path:
-    return answers.with_suffix(".journal.jsonl")
+    return answers.with_suffix(_SUFFIX)
+
+
+def drop_journals(root: Path) -> None:
+    """Delete the journals whose file is there; call it once DVC has recorded the files."""
+    for path in (root / "data" / ANSWERS.name).rglob(f"*{_SUFFIX}"):
+        if path.with_name(path.name.removesuffix(_SUFFIX) + ".parquet").exists():
+            path.unlink()
 
 
 class Journal:
@@ -57,9 +65,6 @@ class Journal:
         """Note that a question has no answer yet, and why."""
         self._append({"failure": row})
         self.failures[_key(row)] = row
-
-    def remove(self) -> None:
-        self.path.unlink(missing_ok=True)
 
     def _append(self, line: Row) -> None:
         if self._file is None:
@@ -98,10 +103,6 @@ class Journal:
 
 def _key(row: Row) -> Key:
     return (row["item_id"], row["variant"], row["epoch"])
-
-
-def unanswered(keys: Iterable[Key], journal: Journal) -> set[Key]:
-    return set(keys) - journal.answers.keys()
 
 
 def _unwritable(path: Path, error: OSError) -> DataError:

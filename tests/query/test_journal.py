@@ -1,6 +1,7 @@
 import json
 import resource
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -58,12 +59,16 @@ def small_files() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+def write_without_end(journal: Journal) -> None:
+    for number in count():
+        journal.answer(row(str(number)))
+
+
 @pytest.mark.usefixtures("small_files")
 def test_a_full_disk_is_one_sentence_and_keeps_what_was_written(tmp_path: Path) -> None:
     path = tmp_path / "a.journal.jsonl"
-    with pytest.raises(DataError, match="cannot be written: .*; make room"), Journal(path) as journal:
-        for number in range(1000):
-            journal.answer(row(str(number)))
+    with Journal(path) as journal, pytest.raises(DataError, match=r"cannot be written: .*; make room"):
+        write_without_end(journal)
     with Journal(path) as journal:
         assert len(journal.answers) > 10
         assert list(journal.answers) == [(str(n), "single", 1) for n in range(len(journal.answers))]

@@ -20,6 +20,7 @@ ENTRY = Entry(
     protocols=["two"],
     styles=["direct"],
     epochs=2,
+    limit=None,
 )
 
 

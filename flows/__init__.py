@@ -1,0 +1,24 @@
+"""Prefect shells around the stages. Python users: ``from flows import evaluate``."""
+
+from typing import Any
+
+__all__ = ["evaluate"]
+
+
+def evaluate(**parameters: Any) -> None:
+    """Run the flow ``evaluate``; its parameters are those of :func:`flows.evaluation.evaluate`.
+
+    Starts a Prefect API of its own where ``PREFECT_API_URL`` names none. Importing Prefect takes seconds and freezes
+    its settings, so that happens here and not at import.
+
+    :raises CheckupError: a model could not be asked, a contract is broken, or no Prefect server answers.
+    """
+    from flows import server, settings
+
+    settings.apply()
+    server.ensure()
+    from flows.evaluation import evaluate as flow
+    from flows.evaluation import failure
+
+    if error := failure(flow(**parameters, return_state=True)):
+        raise error

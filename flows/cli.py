@@ -1,0 +1,175 @@
+"""The command line. Everything heavy is imported inside the command that needs it."""
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from dotenv import load_dotenv
+
+from stages.command import DEBUG_VARIABLE
+from stages.command import run as command
+from stages.ledger import Request
+from stages.store import SITE, project_root
+
+app = typer.Typer(
+    help="A periodic check-up for language models: which way does a model lean, and did it change?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+class Format(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", metavar="KEY", help="A model of params.yaml; repeatable. Default: all that can be asked."),
+]
+Plan = Annotated[str | None, typer.Option(metavar="PLAN", help="A plan of params.yaml, e.g. quick or full.")]
+Benchmarks = Annotated[
+    list[str] | None, typer.Option("--benchmark", metavar="B", help="Only this benchmark; repeatable.")
+]
+Languages = Annotated[list[str] | None, typer.Option("--language", metavar="L", help="Only this language; repeatable.")]
+Protocols = Annotated[list[str] | None, typer.Option("--protocol", metavar="P", help="Only this protocol; repeatable.")]
+Date = Annotated[
+    str | None,
+    typer.Option(metavar="YYYY-MM-DD", help="Date of the run. Default: today in the time zone of params.yaml."),
+]
+Epochs = Annotated[int | None, typer.Option(min=1, help="How often each item is asked.")]
+Limit = Annotated[int | None, typer.Option(min=1, help="Ask only so many items, the same ones in every language.")]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Make a further run of the day instead of going on with the one there is.")
+]
+Seal = Annotated[bool, typer.Option("--seal", help="Ask nothing; close open runs with the answers there are.")]
+As = Annotated[Format, typer.Option("--format", help="How to print.")]
+
+
+@app.callback()
+def start(debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False) -> None:
+    if debug:
+        os.environ[DEBUG_VARIABLE] = "1"
+    load_dotenv(project_root() / ".env")
+
+
+@app.command()
+def run(
+    model: Models = None,
+    plan: Plan = None,
+    benchmark: Benchmarks = None,
+    language: Languages = None,
+    protocol: Protocols = None,
+    date: Date = None,
+    epochs: Epochs = None,
+    limit: Limit = None,
+    fresh: Fresh = False,
+    seal: Seal = False,
+) -> None:
+    """Ask the models, judge and score their answers, and build the report."""
+    from flows import evaluate
+    from flows.selection import select
+    from stages.params import read_params
+
+    root = project_root()
+    for key, reason in select(read_params(root), model or []).skipped.items():
+        typer.echo(f"{key}: skipped, {reason}.", err=True)
+    evaluate(
+        models=model or [],
+        plan=plan,
+        benchmarks=benchmark or [],
+        languages=language or [],
+        protocols=protocol or [],
+        date=date,
+        epochs=epochs,
+        limit=limit,
+        fresh=fresh,
+        seal=seal,
+    )
+    _show(root, _HEADLINE, Format.TABLE)
+    typer.echo(f"Report: {root / SITE / 'index.html'}")
+
+
+@app.command()
+def plan(
+    model: Models = None,
+    plan: Plan = None,
+    benchmark: Benchmarks = None,
+    language: Languages = None,
+    protocol: Protocols = None,
+    date: Date = None,
+    epochs: Epochs = None,
+    limit: Limit = None,
+    fresh: Fresh = False,
+) -> None:
+    """Write runs to the ledger, open, for `dvc repro` to ask."""
+    from flows.selection import plan_runs
+
+    request = Request(
+        "", plan, tuple(benchmark or ()), tuple(language or ()), tuple(protocol or ()), date, epochs, limit, fresh=fresh
+    )
+    runs, skipped = plan_runs(project_root(), model or [], request)
+    for each in runs:
+        typer.echo(f"{each.id}: {each.entry.state}")
+    for key, reason in skipped.items():
+        typer.echo(f"{key}: skipped, {reason}.", err=True)
+
+
+@app.command()
+def models(format: As = Format.TABLE) -> None:
+    """The roster: what can be asked, and why not."""
+    from flows.listing import roster
+    from flows.printing import show
+
+    show(roster(project_root()), format)
+
+
+@app.command()
+def runs(format: As = Format.TABLE) -> None:
+    """The ledger: every run, open or sealed, with its coverage and cost."""
+    _show(project_root(), _RUNS, format)
+
+
+@app.command()
+def sql(
+    query: Annotated[str, typer.Argument(help="A DuckDB query; docs/sql.md has the tables and examples.")],
+    format: As = Format.TABLE,
+) -> None:
+    """Ask the history in SQL."""
+    _show(project_root(), query, format)
+
+
+@app.command()
+def report(
+    open_it: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Build the report from what is recorded; asks no model."""
+    from stages.report import report_all
+
+    page = report_all(project_root())
+    typer.echo(f"Report: {page}")
+    if open_it:
+        typer.launch(page.as_uri())
+
+
+_HEADLINE = """
+    select model, language, control_accuracy, lean, lean_low, lean_high, default_gender, camp
+    from headlines
+"""
+_RUNS = "select run, state, plan, languages, answers, coverage, failures, cost from runs order by model, date, run"
+
+
+def _show(root: Path, query: str, format: Format) -> None:
+    from flows.printing import show
+    from stages.report.history import query as ask
+
+    show(ask(root, query), format)
+
+
+def main() -> None:
+    """Entry point of `checkup`."""
+    command(app)

@@ -1,0 +1,131 @@
+"""The flow ``evaluate``: the seven stages for some models; remote models side by side, embedded ones one after another."""
+
+from flows import settings
+
+settings.apply()  # Prefect reads its settings once, when it is imported
+
+from collections.abc import Callable, Sequence  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import Any  # noqa: E402
+
+from prefect import State, allow_failure, flow, task  # noqa: E402
+from prefect.artifacts import create_table_artifact  # noqa: E402
+from prefect.cache_policies import NO_CACHE  # noqa: E402
+from prefect.futures import PrefectFuture  # noqa: E402
+from prefect.states import Cancelled, Completed, Failed  # noqa: E402
+from prefect.task_runners import ThreadPoolTaskRunner  # noqa: E402
+
+from flows import versions  # noqa: E402
+from flows.selection import named_runs, plan_runs  # noqa: E402
+from stages import judge, load, query, reduce, report, score, stopping, validate  # noqa: E402
+from stages.errors import CheckupError, Incomplete, Stopped  # noqa: E402
+from stages.ledger import Request, Run, read_ledger, runs  # noqa: E402
+from stages.params import read_params  # noqa: E402
+from stages.store import project_root  # noqa: E402
+
+BEFORE: dict[str, Callable[[Path], Any]] = {"load": load.load_all, "validate items": validate.validate_items}
+AFTER: dict[str, Callable[[Path], Any]] = {
+    "validate answers": validate.validate_answers,
+    "judge": judge.judge_all,
+    "reduce": reduce.reduce_all,
+    "score": score.score_all,
+    "report": report.report_all,
+    "dvc commit": versions.commit,
+    "drop journals": query.drop_journals,
+}
+
+
+@task(task_run_name="{name}", cache_policy=NO_CACHE, persist_result=False)
+def stage(name: str) -> None:
+    """One stage over the whole project; what it makes is in files, not in Prefect."""
+    (BEFORE | AFTER)[name](project_root())
+
+
+@task(task_run_name="query {run_id}", cache_policy=NO_CACHE, persist_result=False)
+def ask(run_id: str, seal: bool) -> None:
+    """Ask one run for what it lacks."""
+    root = project_root()
+    run = next(r for r in runs(read_ledger(root)) if r.id == run_id)
+    query.ask_run(root, run, stopping.requested, PROGRESS, seal)
+
+
+PROGRESS = query.Bars()
+"""Draws the bars of all tasks of this process; tasks take ids, not objects."""
+
+
+@flow(
+    name="evaluate",
+    flow_run_name="evaluate {models}",
+    task_runner=ThreadPoolTaskRunner(max_workers=64),  # type: ignore[arg-type]  # its own type is narrower than the flow's
+    persist_result=False,
+    validate_parameters=False,
+)
+def evaluate(
+    models: Sequence[str] = (),
+    plan: str | None = None,
+    benchmarks: Sequence[str] = (),
+    languages: Sequence[str] = (),
+    protocols: Sequence[str] = (),
+    date: str | None = None,
+    epochs: int | None = None,
+    limit: int | None = None,
+    fresh: bool = False,
+    seal: bool = False,
+) -> State[Any]:
+    """Check the models up: load, validate, query, judge, reduce, score, report, and record it all with DVC.
+
+    Empty arguments mean: as params.yaml says; no ``models`` means every model that can be asked.
+    """
+    request = Request("", plan, tuple(benchmarks), tuple(languages), tuple(protocols), date, epochs, limit, fresh=fresh)
+    with stopping.on_signals(), PROGRESS:
+        for name in BEFORE:
+            stage(name)
+        chosen = (
+            named_runs(project_root(), list(models), date)
+            if seal
+            else plan_runs(project_root(), list(models), request)[0]
+        )
+        failed = ask_all(chosen, seal)
+        for name in AFTER:
+            if stopping.requested.is_set():
+                return Cancelled(message="Stopped; every answer received so far is kept, run again to go on.")
+            stage(name)
+    create_table_artifact([{"run": r.id, "problem": str(failed.get(r.id, ""))} for r in chosen], key="runs")
+    if failed:
+        error = Incomplete(" ".join(str(problem) for problem in failed.values()))
+        return Failed(message=str(error), data=error)
+    return Completed(message=f"{len(chosen)} runs")
+
+
+def ask_all(chosen: list[Run], seal: bool) -> dict[str, Exception]:
+    """Ask all runs; return what went wrong by run id. One failed model does not hold up the others."""
+    roster = read_params(project_root()).models
+    futures: dict[str, PrefectFuture[None]] = {}
+    embedded: list[Any] = []
+    for run in chosen:
+        before = embedded if roster[run.model].is_local else []
+        futures[run.id] = ask.submit(run.id, seal, return_state=False, wait_for=before)
+        if roster[run.model].is_local:  # two servers on few cores are slower than one after the other
+            embedded = [allow_failure(futures[run.id])]
+    results = {run_id: _error(future) for run_id, future in futures.items()}
+    return {run_id: error for run_id, error in results.items() if error}
+
+
+def _error(future: "PrefectFuture[None]") -> Exception | None:
+    future.wait()
+    result = future.state.result(raise_on_failure=False)
+    return result if isinstance(result, Exception) and not isinstance(result, Stopped) else None
+
+
+def failure(state: State[Any]) -> Exception | None:
+    """Why the flow did not do all of its work; null when it did."""
+    if state.is_completed():
+        return None
+    if state.is_cancelled():
+        return Stopped(str(state.message))
+    result = state.result(raise_on_failure=False)
+    return (
+        result
+        if isinstance(result, CheckupError)
+        else CheckupError(f"The flow failed: {state.message}; see checkup --debug run.")
+    )

@@ -1,0 +1,70 @@
+"""Which models a command is about, and the runs that serve it."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from stages.errors import UsageError
+from stages.ledger import Request, Run, askable, planned, read_ledger, record, runs
+from stages.params import Params, known, read_params
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Models that can be asked, and those that cannot with the reason."""
+
+    models: list[str]
+    skipped: dict[str, str]
+
+
+def select(params: Params, wanted: list[str]) -> Selection:
+    """The wanted models; without any, every model that can be asked, the others listed as skipped.
+
+    :raises UsageError: a wanted model is unknown.
+    """
+    if wanted:
+        return Selection([known("model", key, params.models) for key in wanted], {})
+    reasons = {key: reason for key in params.models if (reason := _why_not(params, key))}
+    return Selection([key for key in params.models if key not in reasons], reasons)
+
+
+def _why_not(params: Params, key: str) -> str | None:
+    model = params.models[key]
+    if model.route is None:
+        return "no route: answers can only be imported"
+    variable = model.missing_key()
+    return f"{variable} is not set" if variable else None
+
+
+def plan_runs(root: Path, wanted: list[str], request: Request) -> tuple[list[Run], dict[str, str]]:
+    """Put the runs that serve ``request`` for the wanted models into the ledger; return them and the skipped models.
+
+    ``request.model`` is a placeholder here.
+
+    :raises UsageError: a name is unknown, or no model can be asked.
+    """
+    params, now = read_params(root), datetime.now(UTC)
+    chosen = select(params, wanted)
+    if not chosen.models:
+        raise UsageError(
+            "No model can be asked; set a key in .env or add a model to params.yaml (see: checkup models)."
+        )
+    made = []
+    for key in chosen.models:
+        run = planned(read_ledger(root), params, replace(request, model=key), now)
+        askable(run, params, now)
+        record(root, run)
+        made.append(run)
+    return made, chosen.skipped
+
+
+def named_runs(root: Path, wanted: list[str], date: str | None) -> list[Run]:
+    """The open runs of the wanted models (all when none), of ``date`` where given: what --seal closes."""
+    chosen = [
+        run
+        for run in runs(read_ledger(root))
+        if (not wanted or run.model in wanted) and date in (None, run.stamp, run.date) and run.entry.state == "open"
+    ]
+    if not chosen:
+        raise UsageError("There is no open run of that model and date to seal; list the runs with: checkup runs.")
+    return chosen

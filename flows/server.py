@@ -1,0 +1,91 @@
+"""The Prefect API that a flow talks to: the user's (``PREFECT_API_URL``), else a child process that ends with us.
+
+Prefect's own temporary server gets the terminal's Ctrl-C before the flow does and outlives a SIGTERM; this one is in a
+session of its own and ends when its standard input closes.
+
+Run as a module it prepares the database, which takes a first flow in a fresh home a dozen noisy seconds otherwise.
+"""
+
+import atexit
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+
+from flows import settings
+from stages import stopping
+from stages.errors import CheckupError, Stopped
+
+VARIABLE = "PREFECT_API_URL"
+START_SECONDS = 90.0
+
+
+def ensure() -> None:
+    """Make ``PREFECT_API_URL`` name a server that answers; call before prefect is imported.
+
+    :raises CheckupError: the user's server does not answer, or ours did not start.
+    :raises Stopped: a signal came meanwhile.
+    """
+    if url := os.environ.get(VARIABLE):
+        if not _answers(url, timeout=5):
+            raise CheckupError(
+                f"No Prefect server answers at {VARIABLE}={url}; start it with: prefect server start, or unset {VARIABLE}."
+            )
+        return
+    child = _start()
+    assert child.stdout is not None
+    port = child.stdout.readline().decode().strip()
+    url = f"http://127.0.0.1:{port}/api"
+    deadline = time.monotonic() + START_SECONDS
+    while port and child.poll() is None and time.monotonic() < deadline:
+        if stopping.requested.is_set():
+            raise Stopped("Stopped before anything was asked.")
+        if _answers(url, timeout=0.5):
+            os.environ[VARIABLE] = url
+            return
+        time.sleep(0.1)
+    raise CheckupError(f"The local Prefect server did not start; its last words are in {_log()}.")
+
+
+def _log() -> Path:
+    return Path(os.environ["PREFECT_HOME"]) / "server.log"
+
+
+def _start() -> "subprocess.Popen[bytes]":
+    settings.apply()
+    _log().parent.mkdir(parents=True, exist_ok=True)
+    with _log().open("ab") as log:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "flows.server_child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            start_new_session=True,
+            env={**os.environ, "PREFECT_SERVER_LOGGING_LEVEL": "ERROR"},
+        )
+    atexit.register(_stop, child)  # Prefect hands in its last events when threads end, which is before this
+    return child
+
+
+def _stop(child: "subprocess.Popen[bytes]") -> None:
+    child.terminate()
+    try:
+        child.wait(1.5)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
+def _answers(url: str, timeout: float) -> bool:
+    try:
+        return httpx.get(f"{url.rstrip('/')}/health", timeout=timeout).text.strip() == "true"
+    except (httpx.HTTPError, httpx.InvalidURL):
+        return False
+
+
+if __name__ == "__main__":
+    settings.apply()
+    ensure()

@@ -1,0 +1,85 @@
+"""What DVC records after work that was done outside it: the outputs of its stages as they are."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from stages import stopping
+from stages.errors import CheckupError, Stopped
+from stages.ledger import read_ledger
+
+STAGES = ("load", "validate", "check", "judge", "reduce", "score", "report")
+WAIT_SECONDS = 120.0
+"""How long another DVC command in this project is waited for."""
+_BUSY = "is busy"
+
+
+def commit(root: Path) -> None:
+    """Record every stage's outputs, so that ``dvc status`` is clean and ``dvc repro`` has nothing to do.
+
+    :raises CheckupError: DVC refused, or another DVC command held the project for too long.
+    """
+    queries = [f"query@{model}" for model in sorted(read_ledger(root).runs)]
+    lock = FileLock(root / ".cache" / "locks" / "dvc.lock", timeout=WAIT_SECONDS)
+    try:
+        with lock:
+            _dvc(root, "commit", "--quiet", "--force", *STAGES[:2], *queries, *STAGES[2:])
+    except Timeout as error:
+        raise CheckupError(
+            f"Another check-up holds DVC in this project for over {WAIT_SECONDS:g} seconds; wait until it ends."
+        ) from error
+
+
+def _dvc(root: Path, *arguments: str) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while True:
+        code, said = _once(root, arguments)
+        if stopping.requested.is_set():
+            raise Stopped("Stopped while DVC recorded the results; run again to record them.")
+        if code == 0:
+            return
+        if _BUSY not in said or time.monotonic() > deadline:
+            last = said.strip().splitlines()[-1:] or ["no message"]
+            raise CheckupError(
+                f"dvc {arguments[0]} failed: {last[0].removeprefix('ERROR: ')}; mend that and run: dvc {arguments[0]}."
+            )
+        time.sleep(1)
+
+
+def _once(root: Path, arguments: tuple[str, ...]) -> tuple[int, str]:
+    """Run DVC in a session of its own, so that a stop can end it with all that it started."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "dvc", "--wait-for-lock", *arguments],
+        cwd=root,
+        env=_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            said = child.communicate(timeout=0.2)[1]
+            return child.returncode, said
+        except subprocess.TimeoutExpired:
+            if stopping.requested.is_set() or time.monotonic() > deadline:
+                os.killpg(child.pid, signal.SIGTERM)
+                return child.wait(), f"no end within {WAIT_SECONDS:g} seconds; is another DVC command running?"
+
+
+def _environment() -> dict[str, str]:
+    here = str(Path(sys.executable).parent)
+    return {
+        **os.environ,
+        "DVC_NO_ANALYTICS": "1",
+        "SHELL": "/bin/sh",
+        "PATH": f"{here}{os.pathsep}{os.environ.get('PATH', '')}",
+    }
