@@ -1,0 +1,43 @@
+# Two commands matter: `make run` (the check-up on the embedded models) and `make test` (the suite).
+PYTHON ?= python3
+VENV := .venv
+UV := $(shell command -v uv || echo .tools/bin/uv)
+BIN := $(VENV)/bin
+LOCK := requirements/dev.lock
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: setup run test test-slow lint lock clean
+
+run: setup
+	$(BIN)/checkup run
+	$(BIN)/checkup report
+
+test: setup lint
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: setup
+	$(BIN)/python -m pytest -m slow --no-cov
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: $(LOCK) pyproject.toml | $(UV)
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
+	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes $(LOCK)
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m flows.server
+	touch $@
+
+.tools/bin/uv:
+	$(PYTHON) -m venv .tools
+	.tools/bin/python -m pip install --quiet --require-hashes --requirement requirements/uv.lock
+
+lock: | $(UV)
+	$(UV) pip compile --quiet --universal --generate-hashes --python-version 3.11 --extra local --group dev --output-file $(LOCK) pyproject.toml
+
+clean:
+	rm -rf $(VENV) .tools .mypy_cache .pytest_cache .ruff_cache .coverage
