@@ -1,0 +1,85 @@
+"""validate: Great Expectations contracts on items and on recorded answers; no call and no score on data that breaks one.
+
+Both functions write their results (``schema.CONTRACTS``) to ``reports/validation/<name>.parquet`` and the Data Docs to
+``reports/validation/docs-<name>/``, and only then let broken contracts stop the pipeline. Call them from one thread.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from stages.ledger import read_ledger
+from stages.params import read_params
+from stages.schema import ANSWERS, CONTRACTS, ITEMS
+from stages.store import VALIDATION, items_path, read_unchecked, recorded, write
+from stages.validate import answers, items
+from stages.validate.contracts import Checkable
+from stages.validate.docs import INDEX, write_docs
+from stages.validate.expectations import check
+from stages.validate.results import gate, table
+from stages.validate.tables import columns, fits
+
+__all__ = ["docs_index", "validate_answers", "validate_items"]
+
+MEND = {
+    "items": "correct the items' source and run: dvc repro load",
+    "answers": "restore the file with: dvc checkout",
+}
+
+
+def docs_index(name: str) -> str:
+    """Where the Data Docs of ``items`` or ``answers`` begin, from the project's root."""
+    return f"{VALIDATION}/docs-{name}/{INDEX}"
+
+
+def validate_items(root: Path) -> None:
+    """Check the items of every benchmark that params.yaml names.
+
+    :raises ContractBroken: a rule does not hold; the message names suite, rule, file and the first rows that break it.
+    :raises DataError: the items of a benchmark are not there, or it has no contracts.
+    """
+    checkables = [c for benchmark in read_params(root).benchmarks for c in _of_items(root, benchmark)]
+    _publish(root, "items", checkables)
+
+
+def _of_items(root: Path, benchmark: str) -> list[Checkable]:
+    path = items_path(root, benchmark)
+    frame, file = read_unchecked(path), path.relative_to(root).as_posix()
+    shape = columns(f"items-{benchmark}-columns", ITEMS, {file: frame.schema}, file)
+    if not fits(ITEMS, frame.schema):
+        return [shape]
+    return [shape, *items.contracts(benchmark, frame, file)]
+
+
+def validate_answers(root: Path) -> None:
+    """Check every recorded file of answers of the ledger's runs. Where nothing is recorded, nothing can be broken.
+
+    :raises ContractBroken: a rule does not hold; the message names suite, rule, file and the first rows that break it.
+    :raises LedgerError: the ledger and the files disagree.
+    """
+    parts = recorded(root, read_ledger(root), ANSWERS)
+    if not parts:
+        write(root / VALIDATION / "answers.parquet", CONTRACTS, CONTRACTS.empty())
+        write_docs(root / VALIDATION / "docs-answers", "answers", [])
+        return
+    files = answers.declared(root, parts)
+    schemas, facts = {}, []
+    for file in files["file"]:
+        frame = read_unchecked(root / file)
+        schemas[file] = frame.schema
+        if fits(ANSWERS, frame.schema):
+            facts.append(answers.judgeable(frame, file))
+    checkables = [columns("answers-columns", ANSWERS, schemas, answers.FOLDER)]
+    if len(facts) == len(schemas):
+        checkables += answers.contracts(files, pl.concat(facts))
+    _publish(root, "answers", checkables)
+
+
+def _publish(root: Path, name: str, checkables: Sequence[Checkable]) -> None:
+    """Check, write what was found, and only then stop at what is broken."""
+    checked = check(checkables)
+    results = [result for each in checked for result in each.results]
+    write(root / VALIDATION / f"{name}.parquet", CONTRACTS, table(results))
+    write_docs(root / VALIDATION / f"docs-{name}", name, checked)
+    gate(results, MEND[name], docs_index(name))

@@ -1,0 +1,169 @@
+"""Contracts on recorded answers: each answer, each item's grid of epochs and orders, and each file as a whole.
+
+The ledger's frozen entry is what an answers file is held to, never today's params.yaml or items.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import polars as pl
+
+from stages.orders import orders
+from stages.schema import ANSWERS, ROUTES, SCHEMA_VERSION, STATUSES, TYPED
+from stages.store import Partition
+from stages.validate.contracts import Checkable, absent, between, closed, contract, equal, like, unique
+from stages.validate.tables import null_column, unreal_column
+
+FOLDER = "data/answers"
+KEYS = ("item_id", "variant", "epoch")
+OF_PARTITION = ("run", "model", "date", "benchmark", "language", "protocol")
+_AT_LEAST_0 = ("cost", "latency", "prompt_tokens", "completion_tokens", "cached_tokens")
+_ITEM = ("domain", "target", "style", "typed", "status", "text", "item_hash")
+
+
+def contracts(files: pl.DataFrame, facts: pl.DataFrame) -> list[Checkable]:
+    """The contracts on all answers at once: ``files`` of ``declared``, ``facts`` of ``judgeable`` for each of them."""
+    return [_answers(facts.join(files, on="file")), _grids(facts, files), _files(facts, files)]
+
+
+def declared(root: Path, parts: Iterable[Partition]) -> pl.DataFrame:
+    """One row per file: its path and what the ledger's entry says of it (``limit`` is null where there is none)."""
+    rows = [
+        (
+            part.path(root, ANSWERS).relative_to(root).as_posix(),
+            *(part.run.id, part.run.model, part.run.date, part.benchmark, part.language, part.protocol),
+            part.run.entry.epochs,
+            part.run.entry.limit,
+        )
+        for part in parts
+    ]
+    names = ["file", *(f"{name}_declared" for name in OF_PARTITION)]
+    schema = {**dict.fromkeys(names, pl.String), "epochs": pl.Int64, "limit": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def judgeable(answers: pl.DataFrame, file: str) -> pl.DataFrame:
+    """What the contracts need of one file's answers: without their texts, so that a long history fits into memory."""
+    return answers.select(
+        pl.lit(file).alias("file"),
+        *OF_PARTITION,
+        *KEYS,
+        *("order_index", "typed", "status", "access_route", "failure", "attempts", "protocol_hash", "schema_version"),
+        *_AT_LEAST_0,
+        pl.struct(_ITEM).hash().alias("item"),
+        null_column(ANSWERS).alias("null_column"),
+        _unreal().alias("unreal_column"),
+        _ended().alias("ended"),
+        pl.col("options").list.len().cast(pl.Int64).alias("n_options"),
+        _keys().list.n_unique().cast(pl.Int64).alias("n_keys"),
+        _keys().list.join(" ").alias("shown"),
+        _keys().list.sort().list.join(" ").alias("offered"),
+    )
+
+
+def _keys() -> pl.Expr:
+    return pl.col("options").list.eval(pl.element().struct.field("key").fill_null("?"))
+
+
+def _unreal() -> pl.Expr:
+    finite = pl.col("candidates").list.eval(pl.element().struct.field("logprob").is_finite().fill_null(True)).list.all()
+    return pl.coalesce(unreal_column(ANSWERS), pl.when(~finite).then(pl.lit("candidates")))
+
+
+def _ended() -> pl.Expr:
+    """How the question ended: in a reply (also an empty one, or none with a stop reason), in a failure, or unclear."""
+    reply, failure = pl.col("reply").is_not_null(), pl.col("failure").is_not_null()
+    return (
+        pl.when(reply & failure).then(pl.lit("reply and failure"))
+        .when(failure).then(pl.lit("failure"))
+        .when(reply | pl.col("stop_reason").is_not_null()).then(pl.lit("reply"))
+        .otherwise(pl.lit("neither reply nor failure"))
+    )  # fmt: skip
+
+
+def _answers(facts: pl.DataFrame) -> Checkable:
+    rules = contract(
+        "answers",
+        KEYS,
+        absent("null_column", "no value that must be there is missing"),
+        unique(*ANSWERS.grain),
+        closed("ended", ["reply", "failure"], "an answer is a reply or a failure, and never both"),
+        *(equal(name, f"{name}_declared", f"{name} is that of the file") for name in OF_PARTITION),
+        closed("access_route", ROUTES),
+        closed("typed", TYPED),
+        closed("status", STATUSES),
+        like("failure", "^[a-z][a-z0-9_-]*$", "failure is one word in lower case", nullable=True),
+        between("epoch", 1),
+        between("order_index", 0),
+        between("attempts", 0),
+        *(between(name, 0, nullable=True) for name in _AT_LEAST_0),
+        between("n_options", 2, says="at least two answers were offered"),
+        equal("n_keys", "n_options", "no answer was offered twice"),
+        between("schema_version", 1, SCHEMA_VERSION),
+        absent("unreal_column", "no number is NaN or infinite"),
+    )
+    return Checkable(rules, facts, FOLDER)
+
+
+def _grids(facts: pl.DataFrame, files: pl.DataFrame) -> Checkable:
+    """One row per file and item: its epochs and orders as found, and as they must be."""
+    rules = contract(
+        "answers-grids",
+        ("item_id", "variant"),
+        equal("epochs", "epochs_declared", "an item is answered at every epoch exactly once"),
+        equal("orders", "orders_declared", "an item is shown in every order equally often"),
+        closed("askings", [1], "an item is the same at every epoch, and offers the same answers"),
+        equal("shown", "n_orders", "an item's answers are shown in all their orders"),
+        equal("arrangements", "n_orders", "an order_index always means the same order"),
+    )
+    found = facts.group_by("file", "item_id", "variant").agg(
+        pl.col("epoch").sort().cast(pl.String).str.join(" ").alias("epochs"),
+        pl.col("order_index").sort().cast(pl.String).str.join(" ").alias("orders"),
+        pl.struct("item", "offered").n_unique().alias("askings"),
+        pl.col("shown").n_unique().cast(pl.Int64),
+        pl.struct("order_index", "shown").n_unique().cast(pl.Int64).alias("arrangements"),
+        pl.col("n_options").max().fill_null(0),
+    )
+    asked = found.join(files.select("file", pl.col("epochs").alias("n_epochs")), on="file")
+    grids = asked.join(_declared_grids(asked), on=["n_epochs", "n_options"])
+    return Checkable(rules, grids.sort("file", "item_id", "variant"), FOLDER)
+
+
+def _declared_grids(asked: pl.DataFrame) -> pl.DataFrame:
+    """For each number of epochs and options that occurs: the epochs and orders an item must have."""
+    occurring = asked.select("n_epochs", "n_options").unique().rows()
+    grids = [(epochs, options, *_grid(epochs, len(orders(options)))) for epochs, options in occurring]
+    names = {"n_epochs": pl.Int64, "n_options": pl.Int64, "n_orders": pl.Int64}
+    texts = {"epochs_declared": pl.String, "orders_declared": pl.String}
+    return pl.DataFrame(grids, schema={**names, **texts}, orient="row")
+
+
+def _grid(epochs: int, n_orders: int) -> tuple[int, str, str]:
+    each = sorted(list(range(n_orders)) * max(1, epochs // n_orders))
+    return n_orders, " ".join(map(str, range(1, epochs + 1))), " ".join(map(str, each))
+
+
+def _files(facts: pl.DataFrame, files: pl.DataFrame) -> Checkable:
+    """One row per file, also of one without answers."""
+    rules = contract(
+        "answers-files",
+        (),
+        between("answers", 1, says="a file holds at least one answer"),
+        equal("answers", "expected", "a file holds one answer per item and epoch"),
+        closed("protocol_hashes", [1], "a file was asked under one protocol hash"),
+        closed("beyond_limit", [0], "a file has no more items than the ledger's limit"),
+    )
+    found = facts.group_by("file").agg(
+        pl.len().alias("answers"),
+        pl.struct("item_id", "variant").n_unique().alias("items"),
+        pl.col("item_id").n_unique().alias("ids"),
+        pl.col("protocol_hash").n_unique().alias("protocol_hashes"),
+    )
+    counted = files.join(found, on="file", how="left").with_columns(
+        pl.col("answers", "items", "ids", "protocol_hashes").fill_null(0).cast(pl.Int64)
+    )
+    counted = counted.with_columns(
+        (pl.col("items") * pl.col("epochs")).alias("expected"),
+        (pl.col("ids") - pl.col("limit")).clip(lower_bound=0).fill_null(0).alias("beyond_limit"),
+    )
+    return Checkable(rules, counted.select("file", "answers", "expected", "protocol_hashes", "beyond_limit"), FOLDER)

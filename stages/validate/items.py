@@ -1,0 +1,46 @@
+"""Contracts on items: those that hold for every benchmark, and which benchmark brings which of its own."""
+
+from collections.abc import Callable
+
+import polars as pl
+
+from stages.errors import DataError
+from stages.schema import ITEMS, STATUSES, TYPED
+from stages.validate import checkup
+from stages.validate.contracts import Checkable, absent, between, closed, contract, like, present, unique
+from stages.validate.tables import required, unreal_column
+
+OWN: dict[str, Callable[[pl.DataFrame, str], list[Checkable]]] = {checkup.BENCHMARK: checkup.contracts}
+"""Benchmark -> function from its items and their file to the contracts that only it has."""
+
+
+def contracts(benchmark: str, items: pl.DataFrame, file: str) -> list[Checkable]:
+    """The contracts on the items of ``benchmark``, as they stand in ``file``; the general ones first.
+
+    :raises DataError: the benchmark has no contracts of its own, so its items could not be trusted.
+    """
+    if benchmark not in OWN:
+        raise DataError(
+            f"Benchmark {benchmark!r} has no contracts, so its items cannot be asked; add them to stages/validate/items.py."
+        )
+    return [_general(benchmark, items, file), *OWN[benchmark](items, file)]
+
+
+def _general(benchmark: str, items: pl.DataFrame, file: str) -> Checkable:
+    rules = contract(
+        f"items-{benchmark}",
+        ITEMS.grain[1:],
+        present(*(c for c in required(ITEMS) if c != "options")),
+        closed("benchmark", [benchmark]),
+        unique(*ITEMS.grain),
+        closed("typed", TYPED),
+        closed("status", STATUSES),
+        between("n_options", 2, says="an item offers at least two answers"),
+        like("item_hash", "^[0-9a-f]{16}$", "item_hash is 16 hexadecimal digits"),
+        between("women_share", 0, 100, nullable=True),
+        absent("unreal_column", "no number is NaN or infinite"),
+    )
+    facts = items.with_columns(
+        pl.col("options").list.len().alias("n_options"), unreal_column(ITEMS).alias("unreal_column")
+    )
+    return Checkable(rules, facts.drop("options"), file)

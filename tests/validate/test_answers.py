@@ -1,0 +1,193 @@
+"""Every contract on answers, broken by one small edit of a run's files."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from stages.ledger import read_ledger
+from stages.schema import ANSWERS
+from stages.store import Partition, read, recorded
+from stages.validate.answers import contracts, declared, judgeable
+from stages.validate.contracts import Checkable
+from stages.validate.expectations import check
+from stages.validate.results import gate
+from tests.validate.broken import Case, broken, put, rules, twice, without
+
+FOLDER = "data/answers/model=gemma-3-270m/run=2026-11-30"
+FILE = f"{FOLDER}/checkup.zh.two.parquet"
+NURSE = "occupation-nurse-direct"
+
+
+def at(epoch: int) -> pl.Expr:
+    return (pl.col("item_id") == NURSE) & (pl.col("language") == "zh") & (pl.col("epoch") == epoch)
+
+
+FIRST = at(1)
+NAMED = f"(item_id {NURSE}, variant single, epoch 1"
+OPTIONS = pl.col("options")
+BAD_NUMBER = pl.concat_list(pl.struct(pl.lit("he").alias("key"), pl.lit(float("nan")).alias("logprob")))
+ONE_MORE = pl.concat_list(OPTIONS.list.get(0), OPTIONS)
+
+EACH = [
+    ("no value that must be there is missing", put(FIRST, prompt=None), f"{NAMED}, null_column prompt)"),
+    (
+        "run + benchmark + language + protocol + item_id + variant + epoch names one row",
+        twice(FIRST),
+        f"2 rows break it: {NAMED}",
+    ),
+    (
+        "an answer is a reply or a failure, and never both",
+        put(FIRST, failure="timeout"),
+        f"1 row breaks it: {NAMED}, ended reply and failure)",
+    ),
+    (
+        "an answer is a reply or a failure, and never both",
+        put(FIRST, reply=None, stop_reason=None),
+        f"{NAMED}, ended neither reply nor failure)",
+    ),
+    ("run is that of the file", put(FIRST, run="gemma-3-270m@2026-11-29"), "run_declared gemma-3-270m@2026-11-30)"),
+    ("model is that of the file", put(FIRST, model="gemma-4"), "model gemma-4, model_declared gemma-3-270m)"),
+    ("date is that of the file", put(FIRST, date="2026-11-29"), "date 2026-11-29, date_declared 2026-11-30)"),
+    ("benchmark is that of the file", put(FIRST, benchmark="stereoset"), "benchmark_declared checkup)"),
+    ("language is that of the file", put(FIRST, language="en"), "language en, language_declared zh)"),
+    ("protocol is that of the file", put(FIRST, protocol="three"), "protocol three, protocol_declared two)"),
+    ("access_route is api, web, local or imported", put(FIRST, access_route="fax"), f"{NAMED}, access_route fax)"),
+    ("typed is male, female or none", put(FIRST, typed="feminine"), f"{NAMED}, typed feminine)"),
+    ("status is high, ordinary or none", put(FIRST, status="low"), f"{NAMED}, status low)"),
+    ("failure is one word in lower case", put(FIRST, failure="Error: 429"), f"{NAMED}, failure Error: 429)"),
+    ("epoch is at least 1", put(FIRST, epoch=0), "epoch 0)"),
+    ("order_index is at least 0", put(FIRST, order_index=-1), f"{NAMED}, order_index -1)"),
+    ("attempts is at least 0", put(FIRST, attempts=-1), f"{NAMED}, attempts -1)"),
+    ("cost is at least 0", put(FIRST, cost=-0.01), f"{NAMED}, cost -0.01)"),
+    ("latency is at least 0", put(FIRST, latency=-1.0), f"{NAMED}, latency -1.0)"),
+    ("prompt_tokens is at least 0", put(FIRST, prompt_tokens=-1), f"{NAMED}, prompt_tokens -1)"),
+    ("completion_tokens is at least 0", put(FIRST, completion_tokens=-1), f"{NAMED}, completion_tokens -1)"),
+    ("cached_tokens is at least 0", put(FIRST, cached_tokens=-1), f"{NAMED}, cached_tokens -1)"),
+    ("at least two answers were offered", put(FIRST, options=OPTIONS.list.head(1)), f"{NAMED}, n_options 1)"),
+    ("no answer was offered twice", put(FIRST, options=ONE_MORE), f"{NAMED}, n_keys 2, n_options 3)"),
+    ("schema_version is from 1 to 1", put(FIRST, schema_version=2), f"{NAMED}, schema_version 2)"),
+    ("no number is NaN or infinite", put(FIRST, cost=float("nan")), f"{NAMED}, unreal_column cost)"),
+    ("no number is NaN or infinite", put(FIRST, candidates=BAD_NUMBER), f"{NAMED}, unreal_column candidates)"),
+]
+ITEM = f"(item_id {NURSE}, variant single, "
+GRIDS = [
+    ("an item is answered at every epoch exactly once", without(FIRST), f"{ITEM}epochs 2, epochs_declared 1 2)"),
+    ("an item is answered at every epoch exactly once", put(FIRST, epoch=2), f"{ITEM}epochs 2 2, epochs_declared 1 2)"),
+    (
+        "an item is shown in every order equally often",
+        put(FIRST, order_index=1 - pl.col("order_index")),
+        "orders_declared 0 1)",
+    ),
+    (
+        "an item is the same at every epoch, and offers the same answers",
+        put(FIRST, target="midwife"),
+        f"{ITEM}askings 2)",
+    ),
+    (
+        "an item's answers are shown in all their orders",
+        put(FIRST, options=OPTIONS.list.reverse()),
+        f"{ITEM}shown 1, n_orders 2)",
+    ),
+    (
+        "an order_index always means the same order",
+        lambda frame: pl.concat([frame, frame.filter(FIRST).with_columns(OPTIONS.list.reverse())]),
+        f"{ITEM}arrangements 3, n_orders 2)",
+    ),
+]
+FILES = [
+    ("a file holds at least one answer", without(pl.col("language") == "zh"), f"{FILE} 1 row breaks it: (answers 0)"),
+    (
+        "a file holds one answer per item and epoch",
+        without(FIRST),
+        f"{FILE} 1 row breaks it: (answers 139, expected 140)",
+    ),
+    (
+        "a file was asked under one protocol hash",
+        put(FIRST, protocol_hash="other"),
+        f"{FILE} 1 row breaks it: (protocol_hashes 2)",
+    ),
+    (
+        "a file has no more items than the ledger's limit",
+        lambda frame: frame,
+        f"(beyond_limit 65); (file {FILE}, beyond_limit 65)",
+    ),
+]
+SUITES = {"answers": EACH, "answers-grids": GRIDS, "answers-files": FILES}
+CASES = [Case(suite, *case) for suite, cases in SUITES.items() for case in cases]
+
+
+@pytest.fixture(scope="module")
+def parts(asked: Path) -> list[Partition]:
+    return recorded(asked, read_ledger(asked), ANSWERS)
+
+
+@pytest.fixture(scope="module")
+def frames(asked: Path, parts: list[Partition]) -> dict[str, pl.DataFrame]:
+    """File -> its answers."""
+    paths = [part.path(asked, ANSWERS) for part in parts]
+    return {path.relative_to(asked).as_posix(): read(path, ANSWERS) for path in paths}
+
+
+def of(
+    asked: Path, parts: list[Partition], frames: dict[str, pl.DataFrame], limit: int | None = None
+) -> list[Checkable]:
+    facts = pl.concat([judgeable(frame, file) for file, frame in frames.items()])
+    files = declared(asked, parts).with_columns(pl.lit(limit, pl.Int64).alias("limit"))
+    return contracts(files, facts)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_small_edit_breaks_the_rule_and_the_sentence_names_the_row(
+    asked: Path, parts: list[Partition], frames: dict[str, pl.DataFrame], case: Case
+) -> None:
+    limit = 5 if "limit" in case.rule else None
+    result = broken(of(asked, parts, {**frames, FILE: case.edit(frames[FILE])}, limit), case)
+    assert not result.success
+    assert result.sentence().startswith(f"{case.suite}: {case.rule}, but in {FOLDER}/checkup.")
+    assert case.names in result.sentence()
+
+
+def test_every_rule_has_a_case(asked: Path, parts: list[Partition], frames: dict[str, pl.DataFrame]) -> None:
+    assert rules(of(asked, parts, frames)) == {(case.suite, case.rule) for case in CASES}
+
+
+EMPTY_REPLIES = [
+    {"reply": ""},
+    {"reply": None, "stop_reason": "content_filter"},
+    {"reply": None, "stop_reason": "length", "reasoning": "He or she?"},
+]
+
+
+@pytest.mark.parametrize("values", EMPTY_REPLIES, ids=str)
+def test_an_empty_reply_and_none_with_a_stop_reason_are_answers(
+    asked: Path, parts: list[Partition], frames: dict[str, pl.DataFrame], values: dict[str, object]
+) -> None:
+    edited = {**frames, FILE: put(FIRST, **values)(frames[FILE])}
+    case = Case("answers", "an answer is a reply or a failure, and never both", put(FIRST), "")
+    assert broken(of(asked, parts, edited), case).success
+
+
+def test_a_run_with_a_limit_and_six_orders_keeps_its_contracts(
+    asked: Path, parts: list[Partition], frames: dict[str, pl.DataFrame]
+) -> None:
+    """Not only the two orders of the quick plan: three answers, each order twice."""
+    from itertools import permutations
+
+    one = frames[FILE].filter(FIRST)
+    options = [dict(o) for o in one["options"][0]]
+    options.append({**options[0], "key": "they", "text": "TA", "outcome": "neutral", "gender": 0})
+    arranged = [[options[i] for i in order] for order in permutations(range(3))]
+    epochs = pl.DataFrame(
+        {
+            "epoch": range(1, 13),
+            "order_index": [i % 6 for i in range(12)],
+            "options": [arranged[i % 6] for i in range(12)],
+        },
+        schema={name: ANSWERS.schema[name] for name in ("epoch", "order_index", "options")},
+    )
+    twelve = one.drop("epoch", "order_index", "options").join(epochs, how="cross").select(ANSWERS.schema.names())
+    files = declared(asked, parts).filter(pl.col("file") == FILE)
+    files = files.with_columns(pl.lit(12, pl.Int64).alias("epochs"), pl.lit(1, pl.Int64).alias("limit"))
+    for checked in check(contracts(files, judgeable(twelve, FILE))):
+        gate(checked.results, "mend it", "findings")

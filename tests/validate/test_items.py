@@ -1,0 +1,256 @@
+"""Every contract on items, broken by one small edit of the real ones."""
+
+import polars as pl
+import pytest
+
+from stages.errors import ContractBroken, DataError
+from stages.validate.contracts import Checkable
+from stages.validate.expectations import check
+from stages.validate.items import contracts
+from stages.validate.results import gate
+from tests.validate.broken import Case, Edit, broken, put, rules, twice, without
+
+FILE = "data/items/checkup.parquet"
+
+
+def at(item: str, language: str = "en") -> pl.Expr:
+    return (pl.col("item_id") == item) & (pl.col("language") == language)
+
+
+NURSE, SURGEON, BROTHER, DOOR = (
+    "occupation-nurse-direct",
+    "occupation-surgeon-scene",
+    "control-stated-brother-direct",
+    "untyped-person-at-door-scene",
+)
+TEXT = pl.col("text")
+ONE_WORD_LESS = pl.col("options").list.head(2)
+
+
+def option(place: int, **values: object) -> pl.Expr:
+    """The item's options with ``values`` in the one at ``place``."""
+    changed = [pl.lit(v, None if isinstance(v, str) else pl.Int8).alias(k) for k, v in values.items()]
+    one = pl.col("options").list.get(place)
+    options = [one.struct.with_fields(*changed) if i == place else pl.col("options").list.get(i) for i in range(3)]
+    return pl.concat_list(options)
+
+
+def every(target: str, language: str | None = None) -> pl.Expr:
+    return (pl.col("target") == target) & (pl.lit(language is None) | (pl.col("language") == (language or "")))
+
+
+def put_all(match: pl.Expr, **values: object) -> Edit:
+    return lambda frame: frame.with_columns(
+        pl.when(match).then(pl.lit(v)).otherwise(pl.col(k)).alias(k) for k, v in values.items()
+    )
+
+
+GENERAL = [
+    ("benchmark is checkup", put(at(NURSE), benchmark="chekup"), f"item_id {NURSE}, variant single, benchmark chekup"),
+    ("benchmark + language + item_id + variant names one row", twice(at(NURSE, "zh")), f"language zh, item_id {NURSE}"),
+    (
+        "typed is male, female or none",
+        put(at(NURSE), typed="feminine"),
+        f"item_id {NURSE}, variant single, typed femin",
+    ),
+    ("status is high, ordinary or none", put(at(NURSE), status="low"), f"item_id {NURSE}, variant single, status low"),
+    (
+        "an item offers at least two answers",
+        put(at(NURSE), options=pl.col("options").list.head(1)),
+        f"item_id {NURSE}, variant single, n_options 1",
+    ),
+    ("item_hash is 16 hexadecimal digits", put(at(NURSE), item_hash="none"), f"item_id {NURSE}"),
+    ("women_share is from 0 to 100", put(at(NURSE), women_share=100.5), "women_share 100.5"),
+    ("no number is NaN or infinite", put(at(NURSE), women_share=float("nan")), f"item_id {NURSE}"),
+]
+EACH = [
+    ("there are exactly 420 rows", without(at(NURSE)), "found 419"),
+    ("there are exactly 210 rows where language is en", without(at(NURSE)), "found 209"),
+    ("there are exactly 210 rows where language is zh", twice(at(NURSE, "zh")), "found 211"),
+    ("language is en or zh", put(at(NURSE), language="de"), f"language de, item_id {NURSE}"),
+    ("domain is occupation, pronoun, control or untyped", put(at(NURSE), domain="job"), f"item_id {NURSE}"),
+    ("style is direct, situational or scene", put(at(NURSE), style="poem"), f"item_id {NURSE}"),
+    ("variant is single", put(at(NURSE), variant="a"), f"item_id {NURSE}, variant a"),
+    ("typed is male or female where domain is control", put(at(BROTHER), typed="none"), f"item_id {BROTHER}"),
+    ("typed is none where domain is untyped", put(at(DOOR), typed="male"), f"item_id {DOOR}"),
+    (
+        "status is high or ordinary where domain is occupation or pronoun",
+        put(at(NURSE), status="none"),
+        f"item_id {NURSE}",
+    ),
+    ("status is none where domain is control or untyped", put(at(BROTHER), status="high"), f"item_id {BROTHER}"),
+    ("women_share is from 0 to 30 where typed is male", put(at(SURGEON), women_share=30.1), f"item_id {SURGEON}"),
+    ("women_share is from 70 to 100 where typed is female", put(at(NURSE), women_share=69.9), f"item_id {NURSE}"),
+    ("women_share is from 45 to 55 where domain is untyped", put(at(DOOR), women_share=20.0), f"item_id {DOOR}"),
+    ("the text has the blank ____ exactly once", put(at(NURSE), text=TEXT + " Then ____ left."), f"item_id {NURSE}"),
+    ("the text does not open with the blank", put(at(NURSE), text="____ waved."), f"item_id {NURSE}"),
+    ("the text has no placeholder left", put(at(NURSE), text="To {person} ____ waved."), f"item_id {NURSE}"),
+    (
+        "the text has single spaces, and none at its ends",
+        put(at(NURSE), text=TEXT.str.replace(" ", "  ")),
+        f"item_id {NURSE}",
+    ),
+    (
+        "the text is wholly Chinese where language is zh",
+        put(at(NURSE, "zh"), text=TEXT + "OK。"),
+        f"language zh, item_id {NURSE}",
+    ),
+    (
+        "the text has no Chinese sign where language is en",
+        put(at(NURSE), text=TEXT.str.replace(",", "，")),
+        f"language en, item_id {NURSE}",
+    ),
+    ("no text occurs twice in a language", put(at(NURSE), text=TEXT.first()), f"item_id {NURSE}"),
+]
+OPTIONS = [
+    ("there are exactly 1260 rows", without(at(NURSE)), "found 1257"),
+    ("key is he, she or they", put(at(NURSE), options=option(2, key="it")), f"item_id {NURSE}, variant single, key it"),
+    ("no item offers a key twice", put(at(NURSE), options=option(1, key="he")), f"item_id {NURSE}"),
+    ("no item offers a text twice", put(at(NURSE), options=option(1, text="he")), f"item_id {NURSE}"),
+    ("gender is -1, 0 or 1", put(at(NURSE), options=option(1, gender=2)), f"item_id {NURSE}"),
+    (
+        "outcome is anti-stereotype, correct, gendered, incorrect, neutral or stereotype",
+        put(at(NURSE), options=option(0, outcome="rude")),
+        f"item_id {NURSE}, variant single, key he, outcome rude",
+    ),
+    (
+        "the answers are exactly he, she and they in their one form",
+        put(at(NURSE, "zh"), options=option(2, text="ta")),
+        f"item_id {NURSE}, variant single, key they, form 3. ta, gender 0, declared_form 3. TA, gender 0",
+    ),
+    (
+        "the answers are exactly he, she and they in their one form",
+        put(at(NURSE), options=ONE_WORD_LESS),
+        f"item_id {NURSE}, variant single, key they, form missing",
+    ),
+    (
+        "choosing an answer means what the group and type of the concept say",
+        put(at(SURGEON), options=option(0, outcome="anti-stereotype")),
+        f"item_id {SURGEON}, variant single, key he, outcome anti-stereotype, declared_outcome stereotype",
+    ),
+]
+TWINS = [
+    ("every item is there in both languages", without(at(NURSE)), f"item_id {NURSE}, variant single, languages zh"),
+    ("twins have the same domain", put(at(NURSE), domain="pronoun"), "domain pronoun, domain_twin occupation"),
+    ("twins have the same target", put(at(NURSE), target="nurses"), "target nurses, target_twin nurse"),
+    ("twins have the same style", put(at(NURSE), style="scene"), "style scene, style_twin direct"),
+    ("twins have the same frame", put(at(NURSE), frame="direct-1"), "frame direct-1, frame_twin direct-5"),
+    ("twins have the same status", put(at(NURSE), status="ordinary"), "status ordinary, status_twin high"),
+]
+CONCEPTS = [
+    ("there are exactly 70 rows", without(every("nurse")), "found 69"),
+    ("a concept belongs to one group", put(at(NURSE), domain="pronoun"), "domain pronoun, target nurse"),
+    (
+        "no concept is male-typed in one place and female-typed in another",
+        put_all(every("nurse", "zh"), typed="male"),
+        "domain occupation, target nurse, type female + male",
+    ),
+    (
+        "a concept has one type, source and share of women in all its items of a language",
+        put(at(NURSE), women_share=88.0),
+        "target nurse, facts 2",
+    ),
+    ("a concept has one status in all its items", put(at(NURSE), status="ordinary"), "status high + ordinary"),
+    ("a concept has an item in each style and language", without(at(NURSE)), "target nurse, items 5"),
+]
+COUNTS = [
+    (
+        "a group has its number of concepts",
+        without(at(NURSE, "zh")),
+        "language zh, domain occupation, style direct, type all, status all, found 19, declared 20",
+    ),
+    (
+        "a group has its number of concepts",
+        put_all(every("nurse"), typed="none"),
+        "domain occupation, style all, type female, status high, found 4, declared 5",
+    ),
+    (
+        "a group has its number of concepts",
+        put_all(every("nurse"), status="ordinary"),
+        "domain occupation, style all, type female, status high, found 4, declared 5",
+    ),
+    (
+        "a group has its number of concepts",
+        put_all(every("stated-brother", "zh"), typed="female"),
+        "language zh, domain control, style all, type female, status all, found 11, declared 10",
+    ),
+]
+FRAMES = [
+    ("there are exactly 120 rows", put(at(NURSE), frame="direct-9"), "found 124"),
+    (
+        "a frame serves as many male- as female-typed concepts of a group",
+        put_all(every("nurse"), frame="direct-1"),
+        "style direct, frame direct-1, domain occupation, male 2, female 3",
+    ),
+    (
+        "a frame serves its share of the concepts of a group",
+        put(at("untyped-person-at-door-direct"), frame="direct-2"),
+        "style direct, frame direct-1, domain untyped, concepts 1, declared 2",
+    ),
+]
+SUITES = {
+    "items-checkup": GENERAL,
+    "items-checkup-each": EACH,
+    "items-checkup-options": OPTIONS,
+    "items-checkup-twins": TWINS,
+    "items-checkup-concepts": CONCEPTS,
+    "items-checkup-counts": COUNTS,
+    "items-checkup-frames": FRAMES,
+}
+CASES = [Case(suite, *case) for suite, cases in SUITES.items() for case in cases]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_small_edit_breaks_the_rule_and_the_sentence_names_the_row(items: pl.DataFrame, case: Case) -> None:
+    result = broken(contracts("checkup", case.edit(items), FILE), case)
+    assert not result.success
+    assert result.sentence().startswith(f"{case.suite}: {case.rule}, but ")
+    assert f"in {FILE}" in result.sentence()
+    assert case.names in result.sentence()
+
+
+def test_every_rule_has_a_case(items: pl.DataFrame) -> None:
+    assert rules(contracts("checkup", items, FILE)) == {(case.suite, case.rule) for case in CASES}
+
+
+NULLS = [
+    *(("items-checkup", column, "") for column in ("language", "domain", "style", "typed", "status", "text", "frame")),
+    ("items-checkup-each", "source", " where typed is male or female"),
+    ("items-checkup-each", "typed", " where domain is control"),
+    ("items-checkup-each", "status", " where domain is control or untyped"),
+]
+
+
+@pytest.mark.parametrize(("suite", "column", "where"), NULLS)
+def test_a_missing_value_is_named(items: pl.DataFrame, suite: str, column: str, where: str) -> None:
+    case = Case(suite, f"{column} is never missing{where}", put(at(BROTHER), **{column: None}), f"{column} null")
+    result = broken(contracts("checkup", case.edit(items), FILE), case)
+    assert not result.success
+    assert BROTHER in result.sentence()
+    assert case.names in result.sentence()
+
+
+def test_an_option_without_a_key_or_an_outcome_is_named(items: pl.DataFrame) -> None:
+    nameless = put(at(NURSE), options=pl.concat_list(_emptied(0, "key"), *_rest(0)))
+    case = Case("items-checkup-options", "key is never missing", nameless, f"item_id {NURSE}")
+    assert case.names in broken(contracts("checkup", nameless(items), FILE), case).sentence()
+
+
+def _emptied(place: int, field: str) -> pl.Expr:
+    return pl.col("options").list.get(place).struct.with_fields(pl.lit(None, pl.String).alias(field))
+
+
+def _rest(place: int) -> list[pl.Expr]:
+    return [pl.col("options").list.get(i) for i in range(3) if i != place]
+
+
+def test_an_empty_frame_passes_in_no_suite(items: pl.DataFrame) -> None:
+    empty: list[Checkable] = contracts("checkup", items.clear(), FILE)
+    for checked in check(empty):
+        with pytest.raises(ContractBroken, match=r"found 0|declared"):
+            gate(checked.results, "mend it", "findings")
+
+
+def test_a_benchmark_without_contracts_is_refused(items: pl.DataFrame) -> None:
+    with pytest.raises(DataError, match="'stereoset' has no contracts"):
+        contracts("stereoset", items, FILE)
