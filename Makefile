@@ -10,7 +10,6 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 run: setup
 	$(BIN)/checkup run
-	$(BIN)/checkup report
 
 test: setup lint
 	$(BIN)/python -m pytest -m "not slow"

@@ -50,10 +50,10 @@ class Entry(Settings):
     state: Literal["open", "sealed"] = "open"
     opened: AwareDatetime
     plan: str
-    benchmarks: list[str]
-    languages: list[str]
-    protocols: list[str]
-    styles: list[str]
+    benchmarks: tuple[str, ...]
+    languages: tuple[str, ...]
+    protocols: tuple[str, ...]
+    styles: tuple[str, ...]
     epochs: int = Field(ge=1)
     limit: int | None = Field(None, ge=1)
     seed: int = 0
@@ -66,7 +66,7 @@ class Entry(Settings):
     def grown(self, other: "Entry") -> "Entry":
         """This entry with the benchmarks, languages and protocols of ``other`` added; open again if any is new."""
         lists = {
-            field: [*getattr(self, field), *(v for v in getattr(other, field) if v not in getattr(self, field))]
+            field: tuple(dict.fromkeys((*getattr(self, field), *getattr(other, field))))
             for field in ("benchmarks", "languages", "protocols")
         }
         if all(lists[field] == getattr(self, field) for field in lists):
@@ -212,7 +212,7 @@ def frozen(params: Params, request: Request, now: datetime) -> Entry:
     known("model", request.model, params.models)
     plan_name = known("plan", request.plan or params.default_plan, params.plans)
     plan = params.plans[plan_name]
-    protocols = [known("protocol", p, params.protocols) for p in request.protocols or plan.protocols]
+    protocols = tuple(known("protocol", p, params.protocols) for p in request.protocols or plan.protocols)
     epochs = request.epochs or plan.epochs
     for protocol in protocols:
         n_orders = len(orders(len(params.protocols[protocol].options)))
@@ -222,10 +222,10 @@ def frozen(params: Params, request: Request, now: datetime) -> Entry:
     return Entry(
         opened=now.astimezone(UTC).replace(microsecond=0),
         plan=plan_name,
-        benchmarks=[known("benchmark", b, params.benchmarks) for b in request.benchmarks or plan.benchmarks],
-        languages=[known("language", x, params.languages) for x in request.languages or params.languages],
+        benchmarks=tuple(known("benchmark", b, params.benchmarks) for b in request.benchmarks or plan.benchmarks),
+        languages=tuple(known("language", x, params.languages) for x in request.languages or params.languages),
         protocols=protocols,
-        styles=plan.styles,
+        styles=tuple(plan.styles),
         epochs=epochs,
         limit=request.limit,
         seed=request.seed,

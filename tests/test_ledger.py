@@ -59,7 +59,7 @@ def test_the_same_request_on_the_same_day_is_the_same_run_and_stays_sealed(param
 def test_a_new_language_grows_the_run_and_opens_it_again(params: Params) -> None:
     _, (first, second) = after(EMPTY, params, Request(model="gemma-3-270m", languages=("en",)), GEMMA)
     assert second.id == first.id
-    assert second.entry.languages == ["en", "zh"]
+    assert second.entry.languages == ("en", "zh")
     assert second.entry.state == "open"
 
 

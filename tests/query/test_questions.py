@@ -15,10 +15,10 @@ from stages.store import read_items
 ENTRY = Entry(
     opened=datetime(2026, 11, 30, tzinfo=UTC),
     plan="quick",
-    benchmarks=["checkup"],
-    languages=["en", "zh"],
-    protocols=["two"],
-    styles=["direct"],
+    benchmarks=("checkup",),
+    languages=("en", "zh"),
+    protocols=("two",),
+    styles=("direct",),
     epochs=2,
     limit=None,
 )
@@ -36,7 +36,7 @@ def questions(project: Path, items: pl.DataFrame, language: str = "en", **change
 
 
 def test_every_item_of_the_styles_is_asked_at_every_epoch(project: Path, items: pl.DataFrame) -> None:
-    asked = questions(project, items, styles=["direct", "scene"], epochs=4)
+    asked = questions(project, items, styles=("direct", "scene"), epochs=4)
     assert len({q.key for q in asked}) == len(asked) == 70 * 2 * 4
     assert {q.item["style"] for q in asked} == {"direct", "scene"}
 
