@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from stages.schema import TYPED
+
 FIELDS = ("value", "variance", "targets", "freedom", "n")
 
 
@@ -31,10 +33,37 @@ class Estimate:
         return replace(self, n=n)
 
 
+def weight(values: pl.Expr) -> pl.Expr:
+    """What each concept weighs in a mean of ``values``: the types that occur weigh the same, and concepts within a type.
+
+    Where as many concepts of each type have a value, which the instrument sees to, that is 1 / concepts. Where
+    they have not (an answer was lost, a concept has a type in one language only), a model that always says "she"
+    would otherwise seem to lean, to the side that has more concepts left.
+    """
+    there, types = values.is_not_null(), (pl.col("type") == kind for kind in TYPED)
+    sizes = [(of_type, (there & of_type).sum()) for of_type in types]
+    size = pl.coalesce(pl.when(of_type).then(count) for of_type, count in sizes)
+    occurring = pl.sum_horizontal((count > 0).cast(pl.Int64) for _, count in sizes)
+    return pl.when(there).then(1 / (size * occurring))
+
+
 def mean(values: pl.Expr) -> Estimate:
-    """The mean of ``values`` over the concepts that have one; variance s²/m, n = m = those concepts."""
-    targets = values.count().cast(pl.Int64)
-    return Estimate(values.mean(), values.var() / targets, targets, targets - 1, targets)
+    """The mean of ``values`` over the concepts that have one, weighed by :func:`weight`; n = m = those concepts.
+
+    Variance by Taylor linearisation: m/(m−1) · Σ weight² · (value − mean)², which is s²/m where all weigh the same.
+    """
+    weights, targets = weight(values), values.count().cast(pl.Int64)
+    value = pl.mean_horizontal(values.filter(pl.col("type") == kind).mean() for kind in TYPED)
+    spread = (weights * (values - value)).pow(2).sum()
+    variance = pl.when(targets > 1).then(spread * targets / (targets - 1))
+    return Estimate(value, variance, targets, targets - 1, targets)
+
+
+def ratio_of_means(part: pl.Expr, whole: pl.Expr) -> Estimate:
+    """mean of ``part`` / mean of ``whole``, both weighed by :func:`weight`; variance as of :func:`ratio`."""
+    linearised = ratio((weight(part) * part).fill_null(0), (weight(part) * whole).fill_null(0))
+    # From the means themselves: a sum of weighted values is off in the last bits, and would make a 0 a little of something.
+    return replace(linearised, value=mean(part).value / mean(whole).value)
 
 
 def ratio(part: pl.Expr, whole: pl.Expr) -> Estimate:

@@ -198,3 +198,15 @@ def test_log_odds_of_a_constant_have_no_interval() -> None:
     assert row(scores, "strength")["value"] == 0
     assert interval(scores, "strength") == (None, None)
     assert value(scores, "control_auc", domain="control") == 50
+
+
+@pytest.mark.parametrize("groups", [{"occupation": (10, 7, 0)}, {"occupation": (3, 10, 0), "pronoun": (10, 9, 2)}])
+@pytest.mark.parametrize("reply", ["he", "she"])
+def test_a_default_is_no_lean_where_one_type_has_more_concepts(
+    groups: dict[str, tuple[int, int, int]], reply: str
+) -> None:
+    scores = score(make_judgements(constant(reply), make_questions(groups=groups)))
+    assert value(scores, "lean") == 0
+    assert value(scores, "direction") == 0
+    assert value(scores, "traditional_bias") == 50
+    assert abs(value(scores, "default") or 0) == 100

@@ -1,0 +1,27 @@
+"""A project with a model behind the wire, for tests that go through whole stages."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from stages.ledger import Request, Run, planned, read_ledger, record
+from stages.load import load_all
+from stages.params import read_params
+
+
+@pytest.fixture
+def enrol(project: Path) -> Callable[[str, str], Run]:
+    """Add a chat model that is reached at a base URL to the roster, and plan its quick run."""
+    load_all(project)
+
+    def add(model: str, base: str) -> Run:
+        path = project / "params.yaml"
+        with path.open("a", encoding="utf-8") as roster:
+            roster.write(f"  {model}: {{route: openai/m, api_base: '{base}', max_connections: 16}}\n")
+        run = planned(read_ledger(project), read_params(project), Request(model), datetime.now(UTC))
+        record(project, run)
+        return run
+
+    return add
