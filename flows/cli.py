@@ -160,7 +160,10 @@ _HEADLINE = """
     select model, language, control_accuracy, lean, lean_low, lean_high, default_gender, camp
     from headlines
 """
-_RUNS = "select run, state, plan, languages, answers, coverage, failures, cost from runs order by model, date, run"
+_RUNS = """
+    select run, state, plan, partitions_recorded || '/' || partitions as files, n_expected, n_answered, n_failures, coverage, cost
+    from runs order by model, date, number
+"""
 
 
 def _show(root: Path, query: str, format: Format) -> None:

@@ -49,7 +49,8 @@ class Bars:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bar.stop()
+        if self._bar.console.is_terminal:
+            self._bar.stop()
 
     def add(self, label: str, total: int) -> Tracker:
         return _OneBar(self._bar, self._bar.add_task(label, total=total, note=""))

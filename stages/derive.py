@@ -1,0 +1,63 @@
+"""Deriving one recorded table from another: the partitions of the source become the same partitions of the target."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import polars as pl
+
+from stages.errors import DataError
+from stages.ledger import read_ledger
+from stages.schema import Table
+from stages.store import Partition, read, recorded, replace_all
+
+Function = Callable[[pl.DataFrame], pl.DataFrame]
+KEY = ("run", "benchmark", "language", "protocol")
+BATCH = 100_000
+"""Rows at which a batch is full: the fixed cost of a call no longer counts, and memory stays bounded."""
+
+
+def derive(root: Path, source: Table, target: Table, function: Function) -> int:
+    """Write ``target`` anew from every recorded partition of ``source`` and return how many rows it has.
+
+    ``function`` gets the rows of several partitions at once and returns rows with the same ``KEY``.
+
+    :raises CheckupError: the ledger and the files disagree, or a file does not fit its table or its place.
+    """
+    heights: list[int] = []
+
+    def derived() -> Iterator[tuple[Partition, pl.DataFrame]]:
+        for batch in _batches(root, recorded(root, read_ledger(root), source), source):
+            rows = function(pl.concat(batch.values())).partition_by(KEY, as_dict=True)
+            for part in batch:
+                frame = rows.get(_key(part), target.empty())
+                heights.append(frame.height)
+                yield part, frame
+
+    replace_all(root, target, derived())
+    return sum(heights)
+
+
+def _batches(root: Path, parts: Iterable[Partition], source: Table) -> Iterator[dict[Partition, pl.DataFrame]]:
+    """The partitions with their rows, as many at a time as make a full batch."""
+    batch: dict[Partition, pl.DataFrame] = {}
+    for part in parts:
+        batch[part] = _rows(root, part, source)
+        if sum(frame.height for frame in batch.values()) >= BATCH:
+            yield batch
+            batch = {}
+    if batch:
+        yield batch
+
+
+def _rows(root: Path, part: Partition, source: Table) -> pl.DataFrame:
+    path = part.path(root, source)
+    frame = read(path, source)
+    strange = frame.filter(pl.concat_str(KEY, separator="\n") != "\n".join(_key(part)))
+    if strange.height:
+        found = " ".join(strange.select(KEY).row(0))
+        raise DataError(f"{path.relative_to(root)} has rows of {found}; put the file where it belongs.")
+    return frame
+
+
+def _key(part: Partition) -> tuple[str, str, str, str]:
+    return part.run.id, part.benchmark, part.language, part.protocol

@@ -1,0 +1,170 @@
+"""The command line: one sentence and an exit code for every wrong call, and the same rows in every format."""
+
+import csv
+import io
+import json
+import re
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from flows import cli
+from stages.errors import CheckupError, Incomplete, Stopped, UsageError
+
+Checkup = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def checkup(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Checkup:  # noqa: ARG001
+    """Call the program in a fresh project; gives exit code, stdout, stderr."""
+    monkeypatch.setenv("CHECKUP_DEBUG", "")
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["checkup", *arguments])
+        with pytest.raises(SystemExit) as ending:
+            cli.main()
+        said = capsys.readouterr()
+        code = ending.value.code
+        assert isinstance(code, int) or code is None
+        return code or 0, said.out, said.err
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("run", "--model", "nope"), 2, "Error: There is no model 'nope' in params.yaml; use one of: gemma-3-270m, smollm2-135m-instruct."),
+        (("plan", "--language", "fr"), 2, "There is no language 'fr' in params.yaml; use one of: en, zh."),
+        (("plan", "--benchmark", "x"), 2, "There is no benchmark 'x' in params.yaml; use one of: checkup."),
+        (("plan", "--protocol", "x"), 2, "There is no protocol 'x' in params.yaml; use one of: two."),
+        (("plan", "--plan", "x"), 2, "There is no plan 'x' in params.yaml; use one of: quick, full."),
+        (("plan", "--epochs", "3"), 2, "3 epochs cannot be balanced over 2 orders; use --epochs 4."),
+        (("plan", "--date", "yesterday"), 2, "'yesterday' is not a date"),
+        (("plan", "--date", "2026-11-30.4", "--model", "gemma-3-270m"), 2, "There is no run gemma-3-270m@2026-11-30.4"),
+        (("sql", "selec 1"), 2, "The query does not work"),
+        (("sql", "select nothing from scores"), 2, "nothing"),
+    ],
+)  # fmt: skip
+def test_a_wrong_call_is_one_sentence(checkup: Checkup, arguments: tuple[str, ...], code: int, sentence: str) -> None:
+    found, _, said = checkup(*arguments)
+    assert found == code
+    assert sentence in said
+    assert said.count("\n") == 1
+    assert "Traceback" not in said
+
+
+def test_an_unknown_option_is_a_usage_error(checkup: Checkup) -> None:
+    code, _, said = checkup("run", "--modle", "x")
+    assert code == 2
+    assert "--modle" in said
+
+
+def test_a_traceback_only_with_debug(checkup: Checkup) -> None:
+    assert "Traceback" in checkup("--debug", "plan", "--language", "fr")[2]
+
+
+def test_a_folder_without_a_project_is_named(checkup: Checkup, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("params.yaml", "dvc.yaml"):
+        (tmp_path / name).unlink()
+    monkeypatch.setenv("CHECKUP_ROOT", str(elsewhere))
+    code, _, said = checkup("models")
+    assert code == 2
+    assert "go to the project's folder" in said
+
+
+def test_malformed_settings_are_named_by_key(checkup: Checkup, project: Path) -> None:
+    path = project / "params.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace("epochs: 2}", "epochs: two}"), encoding="utf-8")
+    code, _, said = checkup("models")
+    assert code == 2
+    assert "params.yaml, key 'plans.quick.epochs'" in said
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/api", "not a url"])
+def test_an_unreachable_prefect_server_is_one_sentence(
+    checkup: Checkup, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("PREFECT_API_URL", url)
+    started = time.monotonic()
+    code, _, said = checkup("run", "--model", "gemma-3-270m")
+    assert code == 1
+    assert (
+        said.strip()
+        == f"Error: No Prefect server answers at PREFECT_API_URL={url}; start it with: prefect server start, or unset PREFECT_API_URL."
+    )
+    assert time.monotonic() - started < 10
+
+
+def test_help_needs_no_project_and_names_every_command(checkup: Checkup, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHECKUP_ROOT", "/")
+    code, out, _ = checkup("--help")
+    assert code == 0
+    assert [name for name in ("run", "plan", "models", "runs", "sql", "report") if name not in out] == []
+
+
+def test_the_same_rows_in_every_format(checkup: Checkup) -> None:
+    as_json = json.loads(checkup("models", "--format", "json")[1])
+    as_csv = list(csv.DictReader(io.StringIO(checkup("models", "--format", "csv")[1])))
+    table = checkup("models")[1]
+    assert (
+        [row["model"] for row in as_json]
+        == [row["model"] for row in as_csv]
+        == ["gemma-3-270m", "smollm2-135m-instruct"]
+    )
+    assert all(row["name"] in table for row in as_json)
+
+
+def test_models_without_their_key_are_listed_with_the_reason(
+    checkup: Checkup, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SOME_KEY", raising=False)
+    with (project / "params.yaml").open("a", encoding="utf-8") as roster:
+        roster.write("  paid: {route: openai/x, api_key_env: SOME_KEY}\n  heard-of: {vendor: V}\n")
+    rows = {row["model"]: row["can be asked"] for row in json.loads(checkup("models", "--format", "json")[1])}
+    assert rows == {
+        "gemma-3-270m": "yes",
+        "smollm2-135m-instruct": "yes",
+        "paid": "SOME_KEY is not set",
+        "heard-of": "no route: answers can only be imported",
+    }
+    _, out, said = checkup("plan")
+    assert "paid: skipped, SOME_KEY is not set." in said
+    assert "paid" not in out
+
+
+def test_a_key_in_the_env_file_counts(checkup: Checkup, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTHER_KEY", "x")  # so that monkeypatch restores the environment afterwards
+    monkeypatch.delenv("OTHER_KEY")
+    with (project / "params.yaml").open("a", encoding="utf-8") as roster:
+        roster.write("  paid: {route: openai/x, api_key_env: OTHER_KEY}\n")
+    (project / ".env").write_text("OTHER_KEY=sk-planted\n", encoding="utf-8")
+    code, out, said = checkup("plan", "--model", "paid")
+    assert code == 0
+    assert "sk-planted" not in out + said
+
+
+def test_planned_runs_are_open_and_listed(checkup: Checkup, project: Path) -> None:
+    code, out, _ = checkup("plan", "--model", "gemma-3-270m", "--language", "zh", "--date", "2026-11-30")
+    assert (code, out) == (0, "gemma-3-270m@2026-11-30: open\n")
+    assert re.search(r"gemma-3-270m@2026-11-30 +open", checkup("runs")[1])
+    assert (project / "runs" / "gemma-3-270m.yaml").exists()
+
+
+def test_sealing_nothing_says_so(checkup: Checkup, project: Path) -> None:  # noqa: ARG001
+    from flows.selection import named_runs
+
+    with pytest.raises(UsageError, match="no open run"):
+        named_runs(project, [], None)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(CheckupError("x"), 1), (UsageError("x"), 2), (Incomplete("x"), 1), (Stopped("x"), 130)]
+)
+def test_every_error_has_its_exit_code(error: CheckupError, code: int) -> None:
+    assert error.exit_code == code
