@@ -38,7 +38,6 @@ def test_a_person_at_the_start_of_a_sentence_is_capitalised(items: pl.DataFrame)
         ("control-stated-brother-direct", "en", {"he": "correct", "she": "incorrect", "they": "neutral"}),
         ("control-stated-sister-direct", "zh", {"he": "incorrect", "she": "correct", "they": "neutral"}),
         ("untyped-applicant-direct", "en", {"he": "gendered", "she": "gendered", "they": "neutral"}),
-        ("pronoun-played-basketball-direct", "zh", {"he": "gendered", "she": "gendered", "they": "neutral"}),
     ],
 )
 def test_what_an_answer_means_follows_from_the_type_in_that_language(
@@ -46,6 +45,17 @@ def test_what_an_answer_means_follows_from_the_type_in_that_language(
 ) -> None:
     options = items.filter(item_id=item_id, language=language)["options"].item().to_list()
     assert {option["key"]: option["outcome"] for option in options} == outcomes
+
+
+def test_a_concept_without_a_type_in_one_language_is_only_gendered_there(project: Path) -> None:
+    edit(project, "concepts.csv", "那位周日去打篮球的邻居,male,male,9.7,25.1,", "那位周日去打篮球的邻居,male,,9.7,,")
+    load_all(project)
+    items = read_items(project, "checkup").filter(item_id="pronoun-played-basketball-direct")
+    outcomes = {
+        language: [option["outcome"] for option in options] for language, options in items["language", "options"].rows()
+    }
+    assert outcomes["en"] == ["stereotype", "anti-stereotype", "neutral"]
+    assert outcomes["zh"] == ["gendered", "gendered", "neutral"]
 
 
 def test_the_hash_follows_text_and_options_and_nothing_else(project: Path, items: pl.DataFrame) -> None:
