@@ -103,7 +103,7 @@ def read_unchecked(path: Path) -> pl.DataFrame:
     :raises DataError: it is not Parquet.
     """
     try:
-        return pl.read_parquet(path, hive_partitioning=False)
+        return pl.read_parquet(path, hive_partitioning=False, glob=False)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise DataError(
             f"{path} cannot be read as Parquet: {_first_line(error)}; restore it with: dvc checkout."

@@ -13,7 +13,8 @@ import polars as pl
 
 from stages import ledger, store
 from stages.orders import order_index, orders
-from stages.schema import ANSWERS, JUDGEMENTS, SCORES, SPLIT, STYLES, USABLE, VOTES, Outcome
+from stages.reduce import reduce
+from stages.schema import ANSWERS, JUDGEMENTS, SCORES, STYLES, VOTES, Outcome
 
 Responder = Callable[[pl.DataFrame, np.random.Generator], pl.Series]
 """(questions, random numbers) -> for each an option's key (he, she, they) or an outcome (refusal, invalid …)."""
@@ -250,43 +251,20 @@ def _offered(judgements: pl.DataFrame) -> pl.DataFrame:
     options = asked.with_columns(pl.Series("said", shown)).explode("said").with_columns(
         said.replace_strict(GENDERS, return_dtype=pl.Int8).alias("gender"), _words()
     )  # fmt: skip
-    fields = {"key": said, "label": pl.lit(None, pl.String), "text": pl.col("reply"), "outcome": _outcome()}
-    option = pl.struct(**fields, gender="gender").alias("options")
-    return options.group_by(_OFFERED_BY, maintain_order=True).agg(option)
-
-
-def make_votes(judgements: pl.DataFrame) -> pl.DataFrame:
-    """VOTES of ``judgements``: the most frequent outcome of each item, ``split`` on a tie."""
-    key = list(VOTES.grain)
-    counts = judgements.group_by(*key, "outcome").len("n")
-    top = counts.filter(pl.col("n") == pl.col("n").max().over(key)).group_by(key).agg(pl.col("outcome"))
-    won = top.select(
-        *key, pl.when(pl.col("outcome").list.len() == 1).then(pl.col("outcome").list.first()).alias("vote")
+    option = pl.struct(
+        said.alias("key"),
+        pl.lit(None, pl.String).alias("label"),
+        pl.col("reply").alias("text"),
+        _outcome().alias("outcome"),
+        pl.col("gender"),
     )
-    facts = [c for c in VOTES.schema.names() if c in judgements.columns and c not in (*key, "choice", "log_odds")]
-    epoch = pl.struct("variant", "epoch", "order_index", "choice", "outcome", "reason", "reply")
-    usable = pl.col("outcome").is_in([str(o) for o in USABLE])
-    items = judgements.group_by(key).agg(
-        *(pl.col(c).first() for c in facts),
-        pl.when(pl.col("choice").drop_nulls().n_unique() == 1)
-        .then(pl.col("choice").drop_nulls().first())
-        .alias("choice"),
-        pl.len().cast(pl.Int64).alias("n_answers"),
-        usable.sum().cast(pl.Int64).alias("n_usable"),
-        (pl.col("position").n_unique() == 1).alias("order_decided"),
-        pl.col("log_odds").mean(),
-        epoch.sort_by("epoch").alias("epochs"),
-    )
-    frame = items.join(won, on=key).with_columns(
-        pl.col("vote").fill_null(SPLIT), pl.lit(None, pl.Boolean).alias("stable")
-    )
-    return VOTES.conform(frame.select(VOTES.schema.names()))
+    return options.group_by(_OFFERED_BY, maintain_order=True).agg(option.alias("options"))
 
 
 def record(root: Path, judgements: pl.DataFrame, scores: pl.DataFrame, **entry: object) -> None:
     """Write ``judgements``, and the answers, votes and scores that belong to them, as sealed runs of the ledger."""
     frames = {
-        JUDGEMENTS: judgements, ANSWERS: make_answers(judgements), VOTES: make_votes(judgements), SCORES: scores
+        JUDGEMENTS: judgements, ANSWERS: make_answers(judgements), VOTES: reduce(judgements), SCORES: scores
     }  # fmt: skip
     for run, rows in judgements.partition_by("run", as_dict=True).items():
         made = _ledger_run(str(run[0]), rows, entry)

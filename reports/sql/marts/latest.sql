@@ -1,0 +1,16 @@
+-- one row per (model, benchmark, language, protocol): its latest run that was scored, and the one before
+-- previous_run: the scored run of the same model, benchmark, language and protocol before this one; null when none
+-- number: the how-manieth run of the model on that date
+-- state: open (still asked for what is missing) or sealed
+with scored as (
+    select distinct run, model, date, number, state, benchmark, language, protocol
+    from scores
+    join runs using (run, model, date)
+)
+select
+    model, benchmark, language, protocol, run, date, number, state,
+    lead(run) over newest as previous_run
+from scored
+window newest as (partition by model, benchmark, language, protocol order by date desc, number desc)
+qualify row_number() over newest = 1
+order by benchmark, protocol, language, model

@@ -1,0 +1,61 @@
+-- one row per run of the ledger, retired ones too
+-- number: the how-manieth run of the model on that date; 1 has no suffix in its name
+-- state: open (still asked for what is missing) or sealed
+-- plan: name of the plan it was asked under
+-- benchmarks: the benchmarks it asks
+-- languages: the languages it asks in
+-- protocols: the protocols it asks by
+-- styles: the wording styles it asks in
+-- epochs: how often each item is asked
+-- item_limit: only so many items per benchmark and language; null when all
+-- seed: the seed of the run
+-- opened: UTC time the run was opened, ISO 8601
+-- retired: hidden from every other view
+-- partitions: how many answer files the run asks for: benchmarks × languages × protocols
+-- partitions_recorded: how many of them are complete
+-- n_expected: questions in the complete answer files; every one has a row there
+-- n_answered: of these, with a reply of the model
+-- n_usable: of these, with an outcome that says something about the item; null before judging
+-- coverage: 100 · n_usable / n_expected; null before judging
+-- n_failures: questions without a reply, see column failure of the answers
+-- cost: US dollars of the answers whose cost is known; null when of none
+-- n_cost_unknown: replies whose cost is unknown
+-- seconds_asked: seconds spent in the last attempts, side by side calls each counted in full
+-- first_asked: UTC time of the first answer
+-- last_asked: UTC time of the last answer
+-- served_models: the model names that the provider says it served
+-- fingerprints: the provider's fingerprints of what it served
+with asked as (
+    select
+        run,
+        count(*) as n_expected,
+        count(*) filter (where failure is null) as n_answered,
+        count(*) filter (where failure is not null) as n_failures,
+        sum(cost) as cost,
+        count(*) filter (where failure is null and cost is null) as n_cost_unknown,
+        round(sum(latency), 3) as seconds_asked,
+        min(asked_at) filter (where failure is distinct from 'not_asked') as first_asked,
+        max(asked_at) filter (where failure is distinct from 'not_asked') as last_asked,
+        list_sort(list(distinct served_model) filter (where served_model is not null)) as served_models,
+        list_sort(list(distinct fingerprint) filter (where fingerprint is not null)) as fingerprints
+    from files.answers
+    group by run
+),
+judged as (
+    select run, count(*) filter (where outcome not in ('invalid', 'empty', 'truncated', 'error')) as n_usable
+    from files.judgements
+    group by run
+)
+select
+    run, model, date, number, state, plan, benchmarks, languages, protocols, styles, epochs, item_limit, seed, opened,
+    retired, partitions, partitions_recorded,
+    coalesce(n_expected, 0) as n_expected,
+    coalesce(n_answered, 0) as n_answered,
+    n_usable,
+    100.0 * n_usable / n_expected as coverage,
+    coalesce(n_failures, 0) as n_failures,
+    cost, n_cost_unknown, seconds_asked, first_asked, last_asked, served_models, fingerprints
+from files.ledger
+left join asked using (run)
+left join judged using (run)
+order by model, date, number

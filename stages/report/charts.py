@@ -1,0 +1,184 @@
+"""The pictures, as SVG text that is put into the page.
+
+Text stays text (no glyph is needed on the machine that builds), nothing has an id, and the room for labels is fixed
+beforehand, so that the fonts of the machine move nothing. Colours are stand-ins: the page's style sheet gives each
+its colour for light and for dark.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+from stages.report.evidence import Evidence, Setting, Subject
+from stages.report.format import Figure
+from stages.schema import ALL
+
+INK, MUTED, GRID, BAND, MARK = "#111111", "#666666", "#dddddd", "#eeeeee", "#225588"
+SERIES = (MARK, "#aa5511", "#227755", "#884488", "#777722", "#116677")
+"""Stand-in colours; style.css maps each to the page's own."""
+PAPER = "#fefefe"
+PLOT, NAMES, ROW = 222, 138, 17
+"""Width of the plot and of the room for names, height of a row, in px."""
+WITHIN = 20
+"""A lean inside ± this can be called balanced."""
+DECIDED = 30
+"""Above this percentage of items position decides."""
+NOT_MEASURABLE = "not measurable"
+
+Mark = dict[str, Any]
+Chart = Callable[[Evidence, Setting], str]
+
+
+def _svg(chart: Any) -> str:
+    spec = chart.configure(
+        font="sans-serif",
+        background="transparent",
+        aria=False,
+        padding=2,
+        view=alt.ViewConfig(stroke=None),
+        axis=alt.AxisConfig(
+            labelColor=INK, titleColor=MUTED, gridColor=GRID, domainColor=GRID, tickColor=GRID,
+            labelFontSize=11, titleFontSize=11, titleFontWeight="normal", titlePadding=8,
+        ),
+    ).to_dict()  # fmt: skip
+    return str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
+
+
+def _values(marks: Sequence[Mark]) -> alt.InlineData:
+    return alt.InlineData(values=list(marks))
+
+
+def _x(field: str, title: str, domain: tuple[float, float], values: Sequence[float]) -> alt.X:
+    axis = alt.Axis(
+        title=title, values=list(values), labelFlush=True, labelExpr=_sign(domain), ticks=False, domain=False
+    )
+    return alt.X(f"{field}:Q", scale=alt.Scale(domain=list(domain), nice=False), axis=axis)
+
+
+def _sign(domain: tuple[float, float]) -> str:
+    """Labels of an axis: a plus before positive numbers where there are negative ones."""
+    return "(datum.value > 0 ? '+' : '') + datum.label" if domain[0] < 0 else "datum.label"
+
+
+def _y(names: Sequence[str]) -> alt.Y:
+    axis = alt.Axis(
+        title=None, minExtent=NAMES, maxExtent=NAMES, labelLimit=NAMES - 8, ticks=False, domain=False, labelPadding=8
+    )
+    return alt.Y("name:N", sort=list(names), axis=axis)
+
+
+def _interval_chart(marks: list[Mark], names: Sequence[str], x: alt.X, under: list[Any], tones: Sequence[str]) -> str:
+    """A row per name, a line per interval and a dot per value; several tones stand below each other within a row."""
+    base = alt.Chart(_values(marks)).encode(y=_y(names))
+    if len(tones) > 1:
+        base = base.encode(yOffset=alt.YOffset("tone:N", sort=list(tones)))
+    colour = alt.Color("tone:N", scale=alt.Scale(domain=list(tones), range=list(SERIES[: len(tones)])), legend=None)
+    fill = alt.condition("datum.hollow", alt.value(PAPER), colour)
+    lines = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q", color=colour)
+    dots = base.mark_point(size=52, strokeWidth=2, opacity=1).encode(
+        x=alt.X("value:Q"), stroke=colour, fill=fill, shape=alt.value("circle")
+    )
+    chart = alt.layer(*under, lines, dots)
+    return _svg(chart.properties(width=PLOT, height=max(1, len(names)) * (ROW * len(tones) + 8)))
+
+
+def _line_at(value: float, dashed: bool = False) -> Any:
+    rule = alt.Chart(_values([{"at": value}])).mark_rule(color=MUTED, strokeDash=[3, 3] if dashed else [1, 0])
+    return rule.encode(x=alt.X("at:Q"))
+
+
+def _mark(name: str, tone: str, figure: Figure, hollow: bool = False) -> list[Mark]:
+    """The mark of ``figure``; none without a value, a bare dot without an interval."""
+    if figure.value is None:
+        return []
+    low, high = (figure.value if end is None else end for end in (figure.low, figure.high))
+    return [{"name": name, "tone": tone, "value": figure.value, "low": low, "high": high, "hollow": hollow}]
+
+
+def _hollow(evidence: Evidence, subject: Subject) -> bool:
+    return bool(evidence.camp(subject.part)["camp"] == NOT_MEASURABLE)
+
+
+def lean_domains(evidence: Evidence, setting: Setting) -> list[str]:
+    """The domains ``lean`` draws, in the order of their colours."""
+    return [ALL, *evidence.scopes(setting, 0)][: len(SERIES)]
+
+
+def lean(evidence: Evidence, setting: Setting) -> str:
+    """Lean with its interval: a row per model, a line per domain."""
+    domains = lean_domains(evidence, setting)
+    marks = [
+        mark
+        for subject in setting.subjects
+        for domain in domains
+        for mark in _mark(
+            subject.model, domain, evidence.figure(subject.part, "lean", domain=domain), _hollow(evidence, subject)
+        )
+    ]
+    band = alt.Chart(_values([{"from": -WITHIN, "to": WITHIN}])).mark_rect(color=BAND).encode(x="from:Q", x2="to:Q")
+    x = _x("low", evidence.labels["charts"]["lean"]["axis"], (-100, 100), (-100, -50, 0, 50, 100))
+    return _interval_chart(marks, [s.model for s in setting.subjects], x, [band, _line_at(0)], domains)
+
+
+def pull(evidence: Evidence, setting: Setting) -> str:
+    """Order pull with its interval, a row per model."""
+    x = _x("low", evidence.labels["charts"]["pull"]["axis"], (-100, 100), (-100, -50, 0, 50, 100))
+    return _single(evidence, setting, "order_pull", x, [_line_at(0)])
+
+
+def decided(evidence: Evidence, setting: Setting) -> str:
+    """Share of items that position decides, a row per model."""
+    x = _x("low", evidence.labels["charts"]["decided"]["axis"], (0, 100), (0, DECIDED, 50, 100))
+    return _single(evidence, setting, "order_decided", x, [_line_at(DECIDED, dashed=True)])
+
+
+def _single(evidence: Evidence, setting: Setting, key: str, x: alt.X, under: list[Any]) -> str:
+    marks = [m for s in setting.subjects for m in _mark(s.model, key, evidence.figure(s.part, key))]
+    return _interval_chart(marks, [s.model for s in setting.subjects], x, under, [key])
+
+
+def default_against_lean(evidence: Evidence, setting: Setting) -> str:
+    """A numbered dot per model (its place in the setting, from 1): lean across, default up, both with intervals."""
+    marks: list[Mark] = []
+    for number, subject in enumerate(setting.subjects, 1):
+        across, up = (evidence.figure(subject.part, key) for key in ("lean", "default"))
+        if across.value is None or up.value is None:
+            continue
+        sides = {"x": across, "y": up}
+        ends = {f"{axis}_{end}": getattr(f, end) for axis, f in sides.items() for end in ("value", "low", "high")}
+        marks.append({"number": str(number), "hollow": _hollow(evidence, subject), **ends})
+    return _cross(marks, evidence.labels["charts"]["default"])
+
+
+def _cross(marks: list[Mark], words: dict[str, str]) -> str:
+    axis: dict[str, Any] = {
+        "values": [-100, -50, 0, 50, 100],
+        "ticks": False,
+        "domain": False,
+        "labelExpr": _sign((-100, 100)),
+    }
+    scale = alt.Scale(domain=[-100, 100], nice=False)
+    x = alt.X("x_value:Q", scale=scale, axis=alt.Axis(title=words["axis_x"], labelFlush=True, **axis))
+    y = alt.Y(
+        "y_value:Q",
+        scale=scale,
+        axis=alt.Axis(title=words["axis_y"], minExtent=34, maxExtent=34, titlePadding=2, **axis),
+    )
+    base = alt.Chart(_values(marks))
+    fill = alt.condition("datum.hollow", alt.value(PAPER), alt.value(MARK))
+    ink = alt.condition("datum.hollow", alt.value(MARK), alt.value(PAPER))
+    zero = [
+        alt.Chart(_values([{"at": 0}]))
+        .mark_rule(color=MUTED)
+        .encode(**{side: alt.X("at:Q") if side == "x" else alt.Y("at:Q")})
+        for side in ("x", "y")
+    ]
+    layers = [
+        base.mark_rule(color=MARK, strokeWidth=1.5, opacity=0.55).encode(x=alt.X("x_low:Q"), x2="x_high:Q", y=y),
+        base.mark_rule(color=MARK, strokeWidth=1.5, opacity=0.55).encode(x=x, y=alt.Y("y_low:Q"), y2="y_high:Q"),
+        base.mark_point(size=230, shape="circle", stroke=MARK, strokeWidth=2, opacity=1).encode(x=x, y=y, fill=fill),
+        base.mark_text(fontSize=10, fontWeight="bold", dy=0.5).encode(x=x, y=y, text="number:N", color=ink),
+    ]
+    return _svg(alt.layer(*zero, *layers).properties(width=PLOT + 40, height=PLOT + 20))

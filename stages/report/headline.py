@@ -1,0 +1,127 @@
+"""Which way each model leans, in plain words, with the numbers that say so."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from stages.report.evidence import Evidence, Setting, Subject
+from stages.report.format import Figure, number
+
+FULL_COVERAGE = 95
+"""Percent of usable answers from which on missing ones are not worth a note."""
+PULLED = 50
+"""From this ``order_pull`` on, either way, a note names the position."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A camp: its code, its name, and the sentence with its numbers."""
+
+    code: str
+    name: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """What the headline says about one subject."""
+
+    subject: Subject
+    verdict: Verdict
+    by_strength: Verdict | None
+    figures: dict[str, Figure]
+    notes: list[str] = field(default_factory=list)
+
+
+def cards(evidence: Evidence, setting: Setting) -> list[Card]:
+    """One card per model of ``setting``."""
+    return [_card(evidence, subject) for subject in setting.subjects]
+
+
+SHOWN = ("control_accuracy", "control_auc", "lean", "lean_ci90", "default", "strength", "order_decided", "coverage")
+
+
+def _card(evidence: Evidence, subject: Subject) -> Card:
+    figures = {key: evidence.figure(subject.part, key) for key in SHOWN}
+    return Card(
+        subject,
+        verdict(evidence, subject, figures),
+        _by_strength(evidence, subject, figures),
+        figures,
+        _notes(evidence, subject, figures),
+    )
+
+
+def verdict(evidence: Evidence, subject: Subject, figures: dict[str, Figure]) -> Verdict:
+    """The camp by choices. A verdict that rests on a missing number says so instead."""
+    labels = evidence.labels
+    code = evidence.camp(subject.part)["camp"]
+    if code is None:
+        return Verdict("none", labels["camps_null"]["name"], labels["camps_null"]["plain"])
+    words = labels["camps"][code]
+    text = str(words["plain"])
+    if code == "undetermined" and figures["lean"].low is None:
+        text = str(labels["undetermined_null"])
+    if code == "not measurable" and figures["control_accuracy"].missing:
+        text = str(labels["not_measurable_null"])
+    return Verdict(code, words["name"], text.format(**_numbers(evidence, subject, figures)))
+
+
+def _by_strength(evidence: Evidence, subject: Subject, figures: dict[str, Figure]) -> Verdict | None:
+    code = evidence.camp(subject.part)["camp_by_strength"]
+    if code is None:
+        return None
+    words = evidence.labels["camps_by_strength"][code]
+    return Verdict(code, words["name"], words["plain"].format(**_numbers(evidence, subject, figures)))
+
+
+def _numbers(evidence: Evidence, subject: Subject, figures: dict[str, Figure]) -> dict[str, Any]:
+    declined = [evidence.value(subject.part, key) or 0 for key in ("refusal_rate", "filtered_rate")]
+    return {
+        "lean": figures["lean"].sentence,
+        "lean_ci90": figures["lean_ci90"].sentence,
+        "default": figures["default"].sentence,
+        "strength": figures["strength"].sentence,
+        "control": figures["control_accuracy"].sentence,
+        "auc": figures["control_auc"].sentence,
+        "order_decided": figures["order_decided"].text,
+        "declined": number(sum(declined), "share"),
+        "n": figures["lean"].n,
+        "word": evidence.labels.word(subject.language, "he" if (figures["default"].value or 0) > 0 else "she"),
+    }
+
+
+def _notes(evidence: Evidence, subject: Subject, figures: dict[str, Figure]) -> list[str]:
+    """What must be known beside the verdict."""
+    notes, camp = evidence.labels["notes"], evidence.camp(subject.part)
+    numbers = _numbers(evidence, subject, figures)
+    found = []
+    if camp["order_note"]:
+        note = _order_note(evidence, subject).format(**numbers, **_position(evidence, subject))
+        leads = camp["camp_by_strength"] not in (None, "not measurable")
+        found.append(f"{note} {notes['strength_leads']}" if leads else note)
+    if camp["unstable"]:
+        found.append(notes["unstable"])
+    found += _coverage_note(evidence, subject, figures["coverage"])
+    if subject.state == "open":
+        found.append(notes["open"])
+    return found
+
+
+def _coverage_note(evidence: Evidence, subject: Subject, coverage: Figure) -> list[str]:
+    notes = evidence.labels["notes"]
+    if coverage.value is None or coverage.value >= FULL_COVERAGE:
+        return []
+    if coverage.value == 0:
+        return [notes["no_coverage"]]
+    low, high = (evidence.figure(subject.part, f"traditional_bias_{end}").text for end in ("min", "max"))
+    return [notes["coverage"].format(coverage=coverage.text, low=low, high=high)]
+
+
+def _order_note(evidence: Evidence, subject: Subject) -> str:
+    pull = evidence.value(subject.part, "order_pull") or 0
+    return str(evidence.labels["notes"]["order" if abs(pull) >= PULLED else "order_mixed"])
+
+
+def _position(evidence: Evidence, subject: Subject) -> dict[str, str]:
+    pull = evidence.value(subject.part, "order_pull") or 0
+    return {"position": evidence.labels["notes"]["first" if pull > 0 else "last"]}

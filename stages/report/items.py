@@ -1,0 +1,107 @@
+"""The items whose answers differ, each with what every model replied in every order."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import duckdb
+
+from stages.report.evidence import Key, Row, rows
+
+LISTED = 2000
+"""So many items are listed at most; the page says so when there are more."""
+OUTSIDE = ("control", "untyped")
+"""Domains outside the scores of leaning; their items are listed last."""
+SHOWN = 280
+"""Characters of a reply that are shown."""
+
+_VOTES = """
+    select votes.*, previous.vote as vote_before
+    from votes
+    join latest using (run, model, benchmark, language, protocol)
+    semi join contested using (benchmark, language, protocol, item_id)
+    left join votes previous
+        on previous.run = latest.previous_run
+        and previous.benchmark = votes.benchmark and previous.language = votes.language
+        and previous.protocol = votes.protocol and previous.item_id = votes.item_id
+    order by votes.benchmark, votes.protocol, votes.language, votes.item_id, votes.model
+"""
+_SHOWN = """
+    select benchmark, language, protocol, item_id, order_index,
+        any_value(text order by variant, run) as text,
+        any_value([o.text for o in options] order by variant, run) as shown
+    from answers
+    group by benchmark, language, protocol, item_id, order_index
+"""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One reply and the epochs that gave it in one order; ``shown`` are the options in that order."""
+
+    order: int
+    shown: list[str]
+    epochs: list[int]
+    outcome: str
+    text: str | None
+    length: int
+    """Characters of the whole reply; ``text`` may be cut."""
+
+
+@dataclass(frozen=True)
+class ModelVote:
+    model: str
+    vote: str
+    choice: str | None
+    vote_before: str | None
+    replies: list[Reply]
+
+
+@dataclass(frozen=True)
+class Item:
+    facts: Row
+    text: str
+    votes: list[ModelVote]
+
+
+def contested(connection: duckdb.DuckDBPyConnection) -> tuple[list[Item], int]:
+    """The items of the mart ``contested``, and how many there are in all; those that scores of leaning rest on first."""
+    found = rows(connection, "from contested")
+    found.sort(
+        key=lambda row: (row["domain"] in OUTSIDE, not row["models_differ"], -row["n_changed"], -row["n_turning"])
+    )
+    asked = rows(connection, _SHOWN)
+    texts = {_key(row): row["text"] for row in asked}
+    shown: dict[Key, dict[int, list[str]]] = defaultdict(dict)
+    for row in asked:
+        shown[_key(row)][row["order_index"]] = row["shown"]
+    votes: dict[Key, list[ModelVote]] = defaultdict(list)
+    for row in rows(connection, _VOTES):
+        votes[_key(row)].append(_vote(row, shown[_key(row)]))
+    return [Item(row, texts.get(_key(row), ""), votes[_key(row)]) for row in found[:LISTED]], len(found)
+
+
+def _key(row: Row) -> Key:
+    return row["benchmark"], row["language"], row["protocol"], row["item_id"]
+
+
+def _vote(row: Row, shown: dict[int, list[str]]) -> ModelVote:
+    return ModelVote(row["model"], row["vote"], row["choice"], row["vote_before"], replies(row["epochs"], shown))
+
+
+def replies(epochs: list[Row], shown: dict[int, list[str]]) -> list[Reply]:
+    """The answers of an item, equal ones of the same order together, in the order they came.
+
+    ``shown`` are the options in each order, by its index.
+    """
+    found: dict[tuple[int, str, str | None], list[int]] = defaultdict(list)
+    for answer in sorted(epochs, key=lambda e: (e["order_index"], e["variant"], e["epoch"])):
+        found[answer["order_index"], answer["outcome"], answer["reply"]].append(answer["epoch"])
+    return [
+        Reply(order + 1, shown.get(order, []), asked, outcome, cut(text), len(text or ""))
+        for (order, outcome, text), asked in found.items()
+    ]
+
+
+def cut(text: str | None) -> str | None:
+    """At most ``SHOWN`` characters of ``text``."""
+    return text if text is None or len(text) <= SHOWN else text[:SHOWN].rstrip()

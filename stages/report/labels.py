@@ -1,0 +1,65 @@
+"""Every word of the page. They stand in reports/templates/labels.<language>.json, none in code or template."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stages.errors import UsageError
+from stages.report.format import Scale
+
+TEMPLATES = "reports/templates"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How a metric is named, scaled and explained. ``metric`` and ``domain`` say which rows of the scores hold it, ``over``
+    what its n counts."""
+
+    name: str
+    scale: Scale
+    domain: str
+    metric: str
+    over: str
+    reads: str
+    formula: str
+    range: list[float] | None
+    ideal: float | str | None
+    null: str
+    short: str
+
+
+@dataclass(frozen=True)
+class Labels:
+    words: dict[str, Any]
+
+    @classmethod
+    def read(cls, root: Path, language: str = "en") -> "Labels":
+        """The labels in ``language``.
+
+        :raises UsageError: there is no such file.
+        """
+        path = root / TEMPLATES / f"labels.{language}.json"
+        if not path.exists():
+            raise UsageError(f"{path} is not here; restore it with: git checkout {TEMPLATES}.")
+        return cls(json.loads(path.read_text(encoding="utf-8")))
+
+    def __getitem__(self, section: str) -> Any:
+        return self.words[section]
+
+    def name(self, kind: str, code: str) -> str:
+        """What ``code`` is called; itself where it has no name."""
+        return str(self.words[kind].get(code, code))
+
+    def word(self, language: str, key: str) -> str:
+        """The answer ``key`` (he, she, they) in ``language``; itself where it has no word."""
+        return str(self.words["words"].get(language, self.words["words"]["en"]).get(key, key))
+
+    def protocol(self, protocol: str, language: str) -> str:
+        """What ``protocol`` offers, with the words of ``language``."""
+        words = {key: self.word(language, key) for key in ("he", "she", "they")}
+        return self.name("protocols", protocol).format(**words)
+
+    def metric(self, key: str) -> Metric:
+        found = self.words["metrics"][key]
+        return Metric(**{"metric": key, **found})

@@ -1,0 +1,106 @@
+"""What the page says about the data itself: contracts, coverage, failures, unreadable replies, provenance, sources."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import duckdb
+import polars as pl
+
+from stages.errors import DataError
+from stages.report.evidence import Row, rows
+from stages.report.items import cut
+from stages.schema import METRICS_VERSION, SCHEMA_VERSION
+
+SOURCES = "data/checkup/sources.csv"
+EXAMPLES = 5
+"""So many unreadable replies are shown per run and language."""
+_LATEST = "semi join latest using (run, benchmark, language, protocol)"
+UNUSABLE = ("invalid", "empty", "truncated", "error")
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Answers of one run in one language and protocol by outcome."""
+
+    run: str
+    language: str
+    protocol: str
+    expected: int
+    usable: float
+    """Percent of the expected answers."""
+    outcomes: list[tuple[str, int]]
+
+
+def contracts(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, list[Row]]]:
+    """(suite, its expectations), broken ones first."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in rows(connection, "from contracts order by suite, success, position"):
+        found[row["suite"]].append(row)
+    return list(found.items())
+
+
+def coverage(connection: duckdb.DuckDBPyConnection) -> list[Coverage]:
+    """How the latest runs' answers ended."""
+    found: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+    query = f"""
+        select run, language, protocol, outcome, sum(n)::bigint as n
+        from outcomes {_LATEST}
+        group by run, benchmark, language, protocol, outcome
+        order by run, benchmark, protocol, language, n desc, outcome
+    """
+    for row in rows(connection, query):
+        found[row["run"], row["language"], row["protocol"]].append(row)
+    return [_coverage(key, ended) for key, ended in found.items()]
+
+
+def _coverage(key: tuple[str, str, str], ended: list[Row]) -> Coverage:
+    expected = sum(row["n"] for row in ended)
+    usable = sum(row["n"] for row in ended if row["outcome"] not in UNUSABLE)
+    return Coverage(*key, expected, 100 * usable / expected, [(row["outcome"], row["n"]) for row in ended])
+
+
+def failures(connection: duckdb.DuckDBPyConnection) -> list[Row]:
+    """Questions of the latest runs that got no reply, by kind."""
+    return rows(connection, f"from failures {_LATEST} order by run, protocol, language, n desc, failure")
+
+
+def unusable(connection: duckdb.DuckDBPyConnection) -> list[Row]:
+    """The most frequent replies of the latest runs that no rule could read; ``text`` is what to show of each."""
+    found = rows(
+        connection,
+        f"""
+        from unusable {_LATEST}
+        qualify row_number() over (partition by run, benchmark, language, protocol order by n desc, reply) <= {EXAMPLES}
+        order by run, protocol, language, n desc, reply
+        """,
+    )
+    return [{**row, "text": cut(row["reply"]), "length": len(row["reply"] or "")} for row in found]
+
+
+def provenance(connection: duckdb.DuckDBPyConnection) -> list[tuple[Row, list[Row]]]:
+    """(run, what was asked in each language and protocol), runs with answers only."""
+    asked: dict[str, list[Row]] = defaultdict(list)
+    for row in rows(connection, "from provenance"):
+        asked[row["run"]].append(row)
+    return [(run, asked[run["run"]]) for run in rows(connection, "from runs where not retired") if asked[run["run"]]]
+
+
+def versions() -> dict[str, int]:
+    return {"schema_version": SCHEMA_VERSION, "metrics_version": METRICS_VERSION}
+
+
+def sources(root: Path) -> list[Row]:
+    """The sources that type the concepts; none where the project has no such file.
+
+    :raises DataError: the file is not a CSV table in UTF-8.
+    """
+    path = root / SOURCES
+    if not path.exists():
+        return []
+    try:
+        content = path.read_bytes().decode("utf-8-sig")
+        return pl.read_csv(BytesIO(content.encode()), comment_prefix="#", infer_schema=False).to_dicts()
+    except (UnicodeDecodeError, pl.exceptions.PolarsError) as error:
+        raise DataError(f"{path} is not a CSV table in UTF-8; correct the file.") from error

@@ -1,0 +1,189 @@
+"""The page: one HTML file with everything in it. The same recorded answers give the same bytes."""
+
+import os
+import re
+from base64 import b64encode
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from itables.utils import read_package_file
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from stages.errors import DataError
+from stages.ledger import read_ledger
+from stages.report import charts, format, headline, items, record, tables
+from stages.report.evidence import Evidence, Key, Setting, rows
+from stages.report.history import connect
+from stages.report.labels import TEMPLATES, Labels
+from stages.schema import ANSWERS, SCORES
+from stages.store import SITE, recorded
+
+PAGE = "index.html"
+TEMPLATE = "page.html.j2"
+TAGS = {"en": "en", "zh": "zh-Hans"}
+"""Language of an item -> language tag for HTML."""
+_HAN = re.compile("[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]+")
+
+
+@dataclass(frozen=True)
+class Section:
+    """All that is said about one setting."""
+
+    setting: Setting
+    cards: list[headline.Card]
+    groups: list[tables.Group]
+    verdicts: list[tuple[str, str]]
+    verdicts_by_strength: list[tuple[str, str]]
+    breakdown: list[tuple[str, list[tables.PartLine]]]
+    pictures: dict[str, str]
+    domains: list[str]
+
+
+def report_all(root: Path) -> Path:
+    """Build reports/site of the project in ``root`` from its recorded history; return the page's path.
+
+    :raises CheckupError: the ledger and the files disagree, a file does not fit its table, or answers are not scored.
+    """
+    _all_scored(root)
+    labels = Labels.read(root)
+    with closing(connect(root)) as connection:
+        page = render(root, connection, labels)
+    path = root / SITE / PAGE
+    temporary = path.with_suffix(".tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(page, encoding="utf-8", newline="\n")
+        os.replace(temporary, path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror}; make room or make it writable.") from error
+    return path
+
+
+def _all_scored(root: Path) -> None:
+    ledger = read_ledger(root)
+    scored = {str(part) for part in recorded(root, ledger, SCORES)}
+    for part in recorded(root, ledger, ANSWERS):
+        if str(part) not in scored:
+            raise DataError(f"The answers of {part} are not scored yet; score them with: dvc repro score.")
+
+
+def render(root: Path, connection: duckdb.DuckDBPyConnection, labels: Labels) -> str:
+    """The page as text."""
+    evidence = Evidence(connection, labels)
+    listed, n_contested = items.contested(connection)
+    return _environment(root).get_template(TEMPLATE).render(
+        L=labels.words,
+        name=labels.name,
+        metric=labels.metric,
+        sections=[_section(evidence, setting) for setting in evidence.settings()],
+        word=labels.word,
+        protocol=labels.protocol,
+        stats=_stats(connection),
+        items=listed,
+        n_contested=n_contested,
+        contracts=record.contracts(connection),
+        coverage=record.coverage(connection),
+        failures=record.failures(connection),
+        unusable=record.unusable(connection),
+        provenance=record.provenance(connection),
+        earlier=_earlier(connection, evidence),
+        versions=record.versions(),
+        sources=record.sources(root),
+        table_script=_table_script(),
+        table_style=read_package_file("html/dt_bundle.css"),
+    ) + "\n"  # fmt: skip
+
+
+def _environment(root: Path) -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(root / TEMPLATES, encoding="utf-8"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        number=format.number, count=format.count, duration=format.duration, money=format.money, tag=_tag, han=_han
+    )
+    environment.globals.update(dash=format.DASH)
+    return environment
+
+
+def _tag(language: str) -> str:
+    return TAGS.get(language, language)
+
+
+def _han(text: str) -> Markup:
+    """``text`` for HTML, its Chinese marked as Chinese, so that it gets Chinese glyphs."""
+    return Markup(_HAN.sub(rf'<span lang="{TAGS["zh"]}">\g<0></span>', str(escape(text))))
+
+
+def _section(evidence: Evidence, setting: Setting) -> Section:
+    return Section(
+        setting=setting,
+        cards=headline.cards(evidence, setting),
+        groups=tables.side_by_side(evidence, setting),
+        verdicts=tables.verdicts(evidence, setting),
+        verdicts_by_strength=tables.verdicts_by_strength(evidence, setting),
+        breakdown=tables.breakdown(evidence, setting),
+        pictures={
+            "lean": charts.lean(evidence, setting),
+            "default": charts.default_against_lean(evidence, setting),
+            "pull": charts.pull(evidence, setting),
+            "decided": charts.decided(evidence, setting),
+        },
+        domains=charts.lean_domains(evidence, setting),
+    )
+
+
+def _stats(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    """The page's first numbers, over the latest runs."""
+    (found,) = rows(
+        connection,
+        """
+        select
+            count(distinct model) as models, count(distinct language) as languages,
+            count(distinct (benchmark, language, item_id)) as items, count(*) as questions,
+            100.0 * count(*) filter (where outcome not in ('invalid', 'empty', 'truncated', 'error')) / count(*) as usable,
+            min(date) as first, max(date) as last
+        from judgements
+        semi join latest using (run, benchmark, language, protocol)
+        """,
+    )
+    return found
+
+
+def _earlier(connection: duckdb.DuckDBPyConnection, evidence: Evidence) -> list[dict[str, Any]]:
+    """Scored parts of runs that a later run of the same model has overtaken, newest first, with their main scores."""
+    found = rows(
+        connection,
+        """
+        select run, model, scores.date, benchmark, language, protocol, state
+        from scores
+        join runs using (run, model)
+        anti join latest using (run, benchmark, language, protocol)
+        group by run, model, scores.date, number, benchmark, language, protocol, state
+        order by model, scores.date desc, number desc, benchmark, protocol, language
+        """,
+    )
+    return [
+        row | _main_scores(evidence, (row["run"], row["benchmark"], row["language"], row["protocol"])) for row in found
+    ]
+
+
+def _main_scores(evidence: Evidence, part: Key) -> dict[str, Any]:
+    code = evidence.camp(part)["camp"]
+    words = evidence.labels["camps"].get(code, evidence.labels["camps_null"])
+    keys = ("lean", "default", "control_accuracy", "coverage")
+    return {"code": code, "camp": words["name"], "figures": [evidence.figure(part, key) for key in keys]}
+
+
+@cache
+def _table_script() -> str:
+    """The table library (DataTables, as itables bundles it) as an address that needs no network."""
+    return "data:text/javascript;base64," + b64encode(read_package_file("html/dt_bundle.js").encode()).decode()

@@ -1,0 +1,47 @@
+"""A recorded history to report on: two models, two languages, an earlier run, and every way an answer can end."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from stages.schema import SCORES, Outcome
+from stages.score import score
+from tests import factories as f
+from tests.conftest import make_project
+
+HOSTILE = "</script><script>alert('x')</script>"
+EARLIER, LATEST, OTHER = "model-a@2026-11-23", "model-a@2026-11-30", "model-b@2026-11-30"
+STEADY = f.mixed({"she": 0.2, "refusal": 0.05}, f.association(0.7, 0.2))
+POOR = f.mixed({"invalid": 0.15, "empty": 0.05, "truncated": 0.05, "error": 0.05, "filtered": 0.05}, f.always_first)
+
+
+def strengths(questions: pl.DataFrame, rng: object) -> pl.Series:  # noqa: ARG001
+    """Log-odds that follow the type, a little more for each concept than for the one before."""
+    sign = questions["typed"].replace_strict({"male": 1.0, "female": -1.0}, default=0.0)
+    return (sign + questions["target"].rank("dense") / 1000).alias("log_odds")
+
+
+def judgements() -> pl.DataFrame:
+    steady = [
+        f.make_judgements(STEADY, f.make_questions([run], language), seed=i, log_odds=strengths)
+        for i, (run, language) in enumerate([(EARLIER, "en"), (LATEST, "en"), (LATEST, "zh")])
+    ]
+    poor = [
+        f.make_judgements(POOR, f.make_questions([OTHER], language), seed=7, controls_right=False)
+        for language in ("en", "zh")
+    ]
+    invalid = pl.col("outcome") == Outcome.INVALID
+    return pl.concat([*steady, *poor]).with_columns(
+        pl.when(invalid).then(pl.lit(HOSTILE)).otherwise("reply").alias("reply")
+    )
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with that history; read it, do not change it."""
+    root = tmp_path_factory.mktemp("history")
+    make_project(root)
+    rows = judgements()
+    f.record(root, rows, SCORES.conform(score(rows)))
+    return root
