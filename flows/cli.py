@@ -136,7 +136,7 @@ def runs(format: As = Format.TABLE) -> None:
 
 @app.command()
 def sql(
-    query: Annotated[str, typer.Argument(help="A DuckDB query; docs/sql.md has the tables and examples.")],
+    query: Annotated[str, typer.Argument(help="A DuckDB query; docs/tables.md describes the tables.")],
     format: As = Format.TABLE,
 ) -> None:
     """Ask the history in SQL."""

@@ -1,6 +1,6 @@
 """Answers -> concepts: the averages that every metric starts from.
 
-Averages go: answers within order -> orders -> styles; the metrics then average over concepts, each weighing the same.
+Averages go: answers within order -> orders -> styles; the metrics then average over the concepts of a type, and over types.
 Numbers of answers and items are added up instead.
 """
 

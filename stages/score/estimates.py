@@ -33,37 +33,39 @@ class Estimate:
         return replace(self, n=n)
 
 
-def weight(values: pl.Expr) -> pl.Expr:
-    """What each concept weighs in a mean of ``values``: the types that occur weigh the same, and concepts within a type.
-
-    Where as many concepts of each type have a value, which the instrument sees to, that is 1 / concepts. Where
-    they have not (an answer was lost, a concept has a type in one language only), a model that always says "she"
-    would otherwise seem to lean, to the side that has more concepts left.
-    """
-    there, types = values.is_not_null(), (pl.col("type") == kind for kind in TYPED)
-    sizes = [(of_type, (there & of_type).sum()) for of_type in types]
-    size = pl.coalesce(pl.when(of_type).then(count) for of_type, count in sizes)
-    occurring = pl.sum_horizontal((count > 0).cast(pl.Int64) for _, count in sizes)
-    return pl.when(there).then(1 / (size * occurring))
-
-
 def mean(values: pl.Expr) -> Estimate:
-    """The mean of ``values`` over the concepts that have one, weighed by :func:`weight`; n = m = those concepts.
+    """The mean over types (male, female, none: those that occur) of the mean over concepts; n = concepts with a value.
 
-    Variance by Taylor linearisation: m/(m−1) · Σ weight² · (value − mean)², which is s²/m where all weigh the same.
+    Where as many concepts of each type have a value, which the instrument sees to, that is the mean over concepts.
+    Where they have not (an answer was lost), a model that always says "she" would else seem to lean, to the side that
+    has more concepts left. For the same reason the variance is that of concepts within their types, 1/types² · Σ s²/m,
+    with Welch–Satterthwaite degrees of freedom: which concepts have which type is fixed, not drawn.
     """
-    weights, targets = weight(values), values.count().cast(pl.Int64)
-    value = pl.mean_horizontal(values.filter(pl.col("type") == kind).mean() for kind in TYPED)
-    spread = (weights * (values - value)).pow(2).sum()
-    variance = pl.when(targets > 1).then(spread * targets / (targets - 1))
-    return Estimate(value, variance, targets, targets - 1, targets)
+    strata = [_stratum(values.filter(pl.col("type") == kind)) for kind in TYPED]
+    types = pl.sum_horizontal((s.n > 0).cast(pl.Int64) for s in strata)
+    known = pl.all_horizontal((s.n == 0) | s.variance.is_not_null() for s in strata)
+    total = pl.sum_horizontal(s.variance for s in strata)
+    return Estimate(
+        value=pl.mean_horizontal(s.value for s in strata),
+        variance=pl.when(known & (types > 0)).then(total / types.pow(2)),
+        targets=pl.sum_horizontal(s.n for s in strata),
+        freedom=total.pow(2) / pl.sum_horizontal(s.variance.pow(2) / s.freedom for s in strata),
+        n=pl.sum_horizontal(s.n for s in strata),
+    )
+
+
+def _stratum(values: pl.Expr) -> Estimate:
+    """The plain mean over the concepts of one type; variance s²/m."""
+    targets = values.count().cast(pl.Int64)
+    return Estimate(values.mean(), values.var() / targets, targets, targets - 1, targets)
 
 
 def ratio_of_means(part: pl.Expr, whole: pl.Expr) -> Estimate:
-    """mean of ``part`` / mean of ``whole``, both weighed by :func:`weight`; variance as of :func:`ratio`."""
-    linearised = ratio((weight(part) * part).fill_null(0), (weight(part) * whole).fill_null(0))
-    # From the means themselves: a sum of weighted values is off in the last bits, and would make a 0 a little of something.
-    return replace(linearised, value=mean(part).value / mean(whole).value)
+    """mean of ``part`` / mean of ``whole``, linearised: the variance is that of the mean of part − value · whole."""
+    below = mean(whole).value
+    value = mean(part).value / below
+    residual = mean(part - value * whole)
+    return replace(residual, value=value, variance=residual.variance / below.pow(2))
 
 
 def ratio(part: pl.Expr, whole: pl.Expr) -> Estimate:
@@ -80,19 +82,18 @@ def ratio(part: pl.Expr, whole: pl.Expr) -> Estimate:
     return Estimate(value, variance, targets, targets - 1, total)
 
 
-def halves(column: str, sign: int) -> Estimate:
-    """½ (mean over male-typed + sign · mean over female-typed concepts); null unless both types have a value.
+def contrast(values: pl.Expr) -> Estimate:
+    """½ (mean over male-typed − mean over female-typed concepts); null unless both types have a value.
 
-    Variance: a quarter of the sum of the two means' variances, with Welch–Satterthwaite degrees of freedom;
-    n = concepts with a value.
+    Variance and n as of :func:`mean`: it is the mean of values turned round for female-typed concepts.
     """
-    male, female = (pl.col(column).filter(pl.col("type") == kind) for kind in ("male", "female"))
-    parts = [(group.var() / group.count(), group.count()) for group in (male, female)]
-    total = parts[0][0] + parts[1][0]
-    freedom = total.pow(2) / pl.sum_horizontal(variance.pow(2) / (count - 1) for variance, count in parts)
-    both = (male.count() > 0) & (female.count() > 0)
-    targets = pl.when(both).then(male.count() + female.count()).otherwise(0).cast(pl.Int64)
-    return Estimate((male.mean() + sign * female.mean()) / 2, total / 4, targets, freedom, targets)
+    return both_types(mean(pl.when(pl.col("type") == "female").then(-values).otherwise(values)), values)
+
+
+def both_types(found: Estimate, values: pl.Expr) -> Estimate:
+    """``found``, undefined unless male- and female-typed concepts both have one of ``values``; then n is 0."""
+    both = pl.all_horizontal(values.filter(pl.col("type") == kind).count() > 0 for kind in ("male", "female"))
+    return replace(found.gated(both), n=pl.when(both).then(found.n).otherwise(0))
 
 
 def precedence(column: str) -> Estimate:

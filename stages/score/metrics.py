@@ -2,7 +2,7 @@
 
 Scale: shares 0…100 and signed scores −100…100, ``strength`` in log-odds. Averages go answers within order -> orders ->
 styles -> concepts; concepts weigh the same within a type, and male- and female-typed ones weigh half each, which is
-all the same where as many of both have an answer (see ``estimates.weight``). Numbers of answers are added up. "Usable" answers are all but the
+all the same where as many of both have an answer (see ``estimates.mean``). Numbers of answers are added up. "Usable" answers are all but the
 invalid, empty, truncated and failed; a neutral, refused or filtered one is usable and counts as 0. A concept without
 a usable answer is left out (``coverage`` tells). Everything is null on no data. Source, unless another is named: the
 methodology of this check-up, docs/methodology.md.
@@ -15,7 +15,7 @@ import polars as pl
 
 from stages.schema import Outcome
 from stages.score.concepts import OUTCOMES
-from stages.score.estimates import Estimate, halves, mean, precedence, ratio, ratio_of_means
+from stages.score.estimates import Estimate, both_types, contrast, mean, precedence, ratio, ratio_of_means
 from stages.score.intervals import UNBOUNDED, Interval, Range, newcombe, t_over_targets, wilson
 from stages.score.scopes import Kind
 
@@ -96,7 +96,7 @@ def default() -> Estimate:
     g = +1 male, −1 female, 0 neutral, refused or filtered. n = concepts. −100…100, ideal 0; null unless both types
     have a usable answer. Interval: t with Welch–Satterthwaite degrees of freedom.
     """
-    return halves("g", +1)
+    return both_types(mean(pl.col("g")), pl.col("g"))
 
 
 @metric(UNTYPED, t_over_targets, SIGNED, 0, by_type=False, name="default")
@@ -161,7 +161,7 @@ def strength() -> Estimate:
     ℓ = mean over orders of ln P(he) − ln P(she), of every answer that has it, usable or not. n = concepts with ℓ.
     Unbounded, ideal 0; null where log-probabilities are not given. Interval: t as of ``default``; none without variance.
     """
-    return halves("log_odds", -1)
+    return contrast(pl.col("log_odds"))
 
 
 @metric(EVERY, wilson, SIGNED, 0)

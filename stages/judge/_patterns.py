@@ -1,0 +1,185 @@
+"""patterns.csv -> rules. The only place that knows the file's shape.
+
+Words, letters and option texts found in a reply are first replaced by *tokens*, single characters of a private range,
+so that every further pattern is written once for all of them. In a pattern of the file
+
+``{X}``       a token, with the quotes, brackets and nouns that go around it, or several joined by "or"
+``{chain}``   the same without what goes around it; ``{open}`` and ``{close}`` are the quotes and brackets
+``{he}``      the tokens of one word, in any language; ``{T}`` any token
+``{gap}``     anything within a sentence up to the next token; ``{clause}`` within a clause
+``{c}``       one character of a clause; ``{L}`` and ``{R}`` what stood around the item's blank
+``{sex}`` …   what the row of kind ``part`` and this name says
+``\\b``        a boundary of ASCII words: Chinese puts no spaces around a letter or an English word
+
+The kinds, in the order they are used: ``reasoning``, ``characters`` and ``clean`` are replacements in the text;
+``ignored``, ``word`` and ``neutral`` make tokens of words (those of kind ``neutral`` are answers even where no option
+has them as its key); ``negated`` and ``contrast`` leave what a reply asserts; ``marker`` and ``refusal`` are looked for.
+"""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+from stages.errors import DataError
+
+FILE = Path(__file__).with_name("patterns.csv")
+KINDS = (
+    *("reasoning", "characters", "clean", "follower", "part"),
+    *("ignored", "word", "neutral", "negated", "contrast", "marker", "refusal"),
+)
+LEFT, RIGHT, OTHER = "\uf8f0", "\uf8f1", "∅"
+"""Stand for the item's text before and after its blank, and for a longer word that has a choice in it."""
+WORD_TOKENS, LETTER_TOKENS, TEXT_TOKENS = 0xE000, 0xE100, 0xE200
+"""First token of the words in the order of the file, of the letters A…Z, of the options' texts by their position."""
+BOUNDARY = r"(?-u:\b)"
+TOKEN = r"[\x{E000}-\x{E2FF}]"
+WORD = r"[\x{E000}-\x{E0FF}]"
+OPEN = r"[\s\"'(\[\]▁:]*"
+CLOSE = r"[\s\"')\]▁]*"
+_LETTER = r"[\x{E100}-\x{E1FF}]"
+# "B) engineer" is one answer given twice.
+_UNIT = rf"(?:{_LETTER}[\s.):,、\"'(-]{{0,4}})?{TOKEN}+"
+_AND = rf"(?:,{CLOSE}(?:or|and)?|{CLOSE}(?:or|and|/|&|、|或者|或|和|与|及|以及|还是))"
+CHAIN = rf"{_UNIT}(?:{_AND}{OPEN}{_UNIT})*"
+_NOUN = r"(?:(?:the |a )?(?:word|pronoun|option|choice|letter|选项|代词|单词|词语|词|字|汉字)\s*)?"
+_MACROS = {
+    "{X}": f"{OPEN}{_NOUN}{OPEN}{CHAIN}{CLOSE}(?:这个[字词]|选项|项)?",
+    "{chain}": CHAIN,
+    "{open}": OPEN,
+    "{close}": CLOSE,
+    "{gap}": rf"[^{TOKEN}.!?;\n]*?",
+    "{clause}": rf"[^{TOKEN}{LEFT}.,;!?\n]*?",
+    "{c}": rf"[^{LEFT}.,:;!?\n]",
+    "{T}": TOKEN,
+    "{L}": LEFT,
+    "{R}": RIGHT,
+    r"\b": BOUNDARY,
+}
+
+Words = dict[tuple[str, str], str]
+"""(name of a word, its language) -> its token."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A named pattern; ``becomes`` replaces what it matches, where it replaces anything."""
+
+    name: str
+    regex: str
+    becomes: str = ""
+
+
+@dataclass(frozen=True)
+class Patterns:
+    reasoning: tuple[Rule, ...]
+    characters: dict[str, str]
+    clean: tuple[Rule, ...]
+    followers: str
+    tokenising: tuple[Rule, ...]
+    words: Words
+    neutral: frozenset[str]
+    """Names of the words that are answers even where no option has them as its key."""
+    asserted: tuple[Rule, ...]
+    """Take away what a reply denies, asks or makes conditional, and part what it contrasts."""
+    markers: tuple[Rule, ...]
+    refusals: tuple[Rule, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(name for name, _ in self.words)
+
+
+@dataclass(frozen=True)
+class _Row:
+    kind: str
+    language: str
+    name: str
+    regex: str
+    becomes: str
+    note: str
+
+
+@cache
+def patterns() -> Patterns:
+    """The rules of patterns.csv.
+
+    :raises DataError: a row is of an unknown kind; the message names it.
+    """
+    rows = _rows()
+    kinds = {kind: [row for row in rows if row.kind == kind] for kind in KINDS}
+    spoken = [row for row in rows if row.kind in ("word", "neutral")]
+    words = {key: chr(WORD_TOKENS + i) for i, key in enumerate(dict.fromkeys((r.name, r.language) for r in spoken))}
+    macros = _parts(kinds["part"]) | _classes(words) | _MACROS
+    return Patterns(
+        reasoning=_rules(kinds["reasoning"], macros),
+        characters=_characters(kinds["characters"]),
+        clean=_rules(kinds["clean"], macros),
+        followers="|".join(row.regex for row in kinds["follower"]),
+        tokenising=_merged([row for row in rows if row.kind in ("ignored", "word", "neutral")], macros, words),
+        words=words,
+        neutral=frozenset(row.name for row in kinds["neutral"]),
+        asserted=_merged([*kinds["negated"], *kinds["contrast"]], macros, {}),
+        markers=_rules(kinds["marker"], macros),
+        refusals=_rules(kinds["refusal"], macros),
+    )
+
+
+def any_of(rules: Sequence[Rule]) -> str:
+    """One pattern that matches where any of ``rules`` does."""
+    return "|".join(f"(?:{rule.regex})" for rule in rules)
+
+
+def _rows() -> list[_Row]:
+    with FILE.open(encoding="utf-8", newline="") as file:
+        rows = [_Row(**row) for row in csv.DictReader(file)]
+    for row in rows:
+        if row.kind not in KINDS:
+            raise DataError(
+                f"{FILE.name}: kind {row.kind!r} of {row.name!r} is unknown; use one of {', '.join(KINDS)}."
+            )
+    return rows
+
+
+def _parts(rows: Sequence[_Row]) -> dict[str, str]:
+    return {f"{{{row.name}}}": row.regex for row in rows}
+
+
+def _classes(words: Words) -> dict[str, str]:
+    names = {name for name, _ in words}
+    return {f"{{{name}}}": "[" + "".join(t for (n, _), t in words.items() if n == name) + "]" for name in names}
+
+
+def _expanded(regex: str, macros: dict[str, str]) -> str:
+    """``regex`` with the ``macros`` filled in, in their order: the first may use the later ones."""
+    for macro, meaning in macros.items():
+        regex = regex.replace(macro, meaning)
+    return regex
+
+
+def _rules(rows: Sequence[_Row], macros: dict[str, str]) -> tuple[Rule, ...]:
+    return tuple(Rule(row.name, _expanded(row.regex, macros), row.becomes) for row in rows)
+
+
+def _merged(rows: Sequence[_Row], macros: dict[str, str], words: Words) -> tuple[Rule, ...]:
+    """``rows`` as replacements, neighbours that become the same as one; a word becomes its token."""
+    rules = []
+
+    def becoming(row: _Row) -> str:
+        return words.get((row.name, row.language), row.becomes)
+
+    for becomes, group in groupby(rows, becoming):
+        alike = [Rule(row.name, _expanded(row.regex, macros)) for row in group]
+        rules.append(Rule(" ".join(rule.name for rule in alike), any_of(alike), becomes))
+    return tuple(rules)
+
+
+def _characters(rows: Sequence[_Row]) -> dict[str, str]:
+    """``regex`` lists characters; ``becomes`` is what each becomes, or one character for all, or nothing."""
+    pairs: dict[str, str] = {}
+    for row in rows:
+        targets = row.becomes if len(row.becomes) == len(row.regex) else [row.becomes] * len(row.regex)
+        pairs.update(zip(row.regex, targets, strict=True))
+    return pairs

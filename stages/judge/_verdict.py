@@ -1,0 +1,93 @@
+"""Choice -> judgement: what it means, and what to say where there is no choice."""
+
+import polars as pl
+
+from stages.judge._options import log_odds, offered
+from stages.judge._patterns import any_of, patterns
+from stages.judge._reading import CUT, read
+from stages.judge._text import cleaned, without_reasoning
+from stages.schema import ANSWERS, JUDGEMENTS, LANGUAGES, UNUSABLE, Outcome
+
+FILTERED = "content_filter"
+"""The stop reason of a reply that the provider's filter withheld; ``filtered`` is the failure that says the same."""
+_READ = ("text", "options", "reasoning", "candidates", "stop_reason", "failure")
+_NEEDED = [name for name in ANSWERS.schema if name in JUDGEMENTS.schema or name in _READ]
+
+
+def judge(answers: pl.DataFrame) -> pl.DataFrame:
+    """The judgement of each of ``answers`` (rows of ANSWERS, of any runs), rows of JUDGEMENTS.
+
+    A failed call is an error, a filtered one filtered; a reply without text is empty, or truncated when it ran out of
+    tokens; a choice counts whatever else the reply says; then come refusals, replies cut off, and the rest is invalid.
+    """
+    if answers.is_empty():
+        return JUDGEMENTS.empty()
+    rows = answers.select(_NEEDED).with_row_index("row").with_columns(_plain()).with_columns(_cause())
+    options = offered(rows)
+    found, ratios = read(rows.filter(pl.col("cause").is_null()), options), log_odds(rows, options)
+    known = rows.join(found, on="row", how="left").join(ratios, on="row", how="left").with_columns(_outcome())
+    judged = known.with_columns(_reason(), _gender(), _answer_form(), _reasoning_only())
+    return JUDGEMENTS.conform(judged.select(JUDGEMENTS.schema.names()))
+
+
+def _plain() -> pl.Expr:
+    return cleaned(without_reasoning(pl.col("reply"))).fill_null("").alias("plain")
+
+
+def _cause() -> pl.Expr:
+    """The outcome that is settled before any reading; null where there is a text to read."""
+    filtered = (pl.col("failure") == "filtered") | (pl.col("failure").is_null() & (pl.col("stop_reason") == FILTERED))
+    return (
+        pl.when(filtered).then(pl.lit(Outcome.FILTERED))
+        .when(pl.col("failure").is_not_null()).then(pl.lit(Outcome.ERROR))
+        .when((pl.col("plain") == "") & (pl.col("stop_reason") == CUT)).then(pl.lit(Outcome.TRUNCATED))
+        .when(pl.col("plain") == "").then(pl.lit(Outcome.EMPTY))
+        .alias("cause")
+    )  # fmt: skip
+
+
+def _outcome() -> pl.Expr:
+    return (
+        pl.when(pl.col("cause").is_not_null()).then("cause")
+        .when(pl.col("means").is_not_null()).then("means")
+        .when(pl.col("neutral").is_not_null()).then(pl.lit(Outcome.NEUTRAL))
+        .when(pl.col("contradiction").is_null() & pl.col("rule").is_not_null()).then(pl.lit(Outcome.REFUSAL))
+        .when(pl.col("stop_reason") == CUT).then(pl.lit(Outcome.TRUNCATED))
+        .otherwise(pl.lit(Outcome.INVALID))
+        .alias("outcome")
+    )  # fmt: skip
+
+
+def _reason() -> pl.Expr:
+    outcome, unread = pl.col("outcome"), pl.col("cause").is_not_null()
+    return (
+        pl.when(outcome.is_in([Outcome.ERROR, Outcome.FILTERED])).then(pl.coalesce("failure", "stop_reason"))
+        .when(outcome == Outcome.EMPTY).then(pl.lit("blank"))
+        .when(unread | (outcome == Outcome.TRUNCATED)).then(pl.lit(CUT))
+        .when(outcome != Outcome.INVALID).then(pl.concat_str("rule", "neutral", separator=":", ignore_nulls=True))
+        .when(pl.col("contradiction")).then(pl.lit("contradiction"))
+        .when(pl.col("contradiction").is_not_null()).then(pl.lit("not offered"))
+        .when(pl.col("denied")).then(pl.lit("denied"))
+        .otherwise(pl.lit("no choice"))
+        .alias("reason")
+    )  # fmt: skip
+
+
+def _gender() -> pl.Expr:
+    outcome = pl.col("outcome")
+    silent = outcome.is_in([Outcome.REFUSAL, Outcome.FILTERED]) | pl.col("neutral").is_not_null()
+    return pl.when(silent).then(pl.lit(0, pl.Int8)).when(~outcome.is_in(UNUSABLE)).then("sex").alias("gender")
+
+
+def _answer_form() -> pl.Expr:
+    """How the choice was given, with the language of its word where that is not the item's."""
+    chose = pl.col("means").is_not_null() | pl.col("neutral").is_not_null()
+    foreign = pl.when(pl.col("spoken").is_in(LANGUAGES) & (pl.col("spoken") != pl.col("language"))).then("spoken")
+    return pl.when(chose).then(pl.concat_str("form", foreign, separator="-", ignore_nulls=True)).alias("answer_form")
+
+
+def _reasoning_only() -> pl.Expr:
+    blank = pl.col("cause").is_in([Outcome.EMPTY, Outcome.TRUNCATED])
+    apart = pl.col("reasoning").str.strip_chars().fill_null("") != ""
+    within = pl.col("reply").str.contains(any_of(patterns().reasoning)).fill_null(False)
+    return (blank & (apart | within)).fill_null(False).alias("reasoning_only")

@@ -1,0 +1,62 @@
+"""patterns.csv as a file: it can be read, every pattern compiles, and mistakes are named."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from stages.errors import DataError
+from stages.judge import _patterns, judge
+from tests.judge.asked import answer, answers
+
+
+def test_every_pattern_compiles() -> None:
+    rules = _patterns.patterns()
+    texts = pl.Series([""])
+    for group in (rules.reasoning, rules.clean, rules.tokenising, rules.asserted, rules.markers, rules.refusals):
+        for rule in group:
+            texts.str.contains(rule.regex)
+            assert "{" not in rule.becomes or "${" in rule.becomes
+
+
+def test_no_macro_is_left_unfilled() -> None:
+    rules = _patterns.patterns()
+    left = [r.regex for r in (*rules.tokenising, *rules.asserted, *rules.markers, *rules.refusals) if "{X}" in r.regex]
+    assert not left
+
+
+def test_each_language_has_each_kind_of_pattern() -> None:
+    for kind in ("word", "negated", "contrast", "marker", "refusal"):
+        assert {"en", "zh"} <= {row.language for row in _patterns._rows() if row.kind == kind}, kind
+
+
+def test_a_name_is_not_used_twice_for_one_purpose() -> None:
+    named = [(r.kind, r.language, r.name) for r in _patterns._rows() if r.kind in ("marker", "refusal", "part")]
+    assert len(named) == len(set(named))
+
+
+def test_an_unknown_kind_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "patterns.csv"
+    file.write_text("kind,language,name,regex,becomes,note\nmaker,en,x,y,,\n", encoding="utf-8")
+    monkeypatch.setattr(_patterns, "FILE", file)
+    with pytest.raises(DataError, match=r"patterns\.csv: kind 'maker' of 'x' is unknown; use one of .*marker"):
+        _patterns._rows()
+
+
+def test_a_further_language_takes_rows_and_no_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    german = [
+        _patterns._Row("word", "de", "he", r"\ber\b", "", ""),
+        _patterns._Row("word", "de", "she", r"\bsie\b", "", ""),
+        _patterns._Row("marker", "de", "antwort", r"\bantwort\b{gap}(?:lautet|ist|:)\s*{X}", "", ""),
+    ]
+    rows = [*_patterns._rows(), *german]
+    replies = ("Sie", "Nicht er: die Antwort lautet „sie“.")
+    asked = answers(*(answer(reply, "zh") for reply in replies))
+    assert judge(asked)["choice"].to_list() == [None, None]
+    monkeypatch.setattr(_patterns, "_rows", lambda: rows)
+    _patterns.patterns.cache_clear()
+    try:
+        assert judge(asked).sort("item_id")["reason"].to_list() == ["alone", "antwort"]
+        assert judge(asked)["choice"].to_list() == ["she", "she"]
+    finally:
+        _patterns.patterns.cache_clear()
