@@ -12,7 +12,7 @@ from stages.score.metrics import SHARE, SIGNED
 from tests import factories as f
 from tests.conftest import ROOT
 from tests.docs.markdown import METHODOLOGY, Row, code, number, read, section, table
-from tests.score.lookup import interval, row, value
+from tests.score.lookup import row, value
 
 TEXT = read(METHODOLOGY)
 CAMPS_SQL = (ROOT / "reports/sql/marts/camps.sql").read_text(encoding="utf-8")
