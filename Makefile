@@ -12,10 +12,10 @@ run: setup
 	$(BIN)/checkup run
 
 test: setup lint
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile --cov
 
 test-slow: setup
-	$(BIN)/python -m pytest -m slow --no-cov
+	$(BIN)/python -m pytest -m slow
 
 lint: setup
 	$(BIN)/ruff check .

@@ -16,9 +16,10 @@ def evaluate(**parameters: Any) -> None:
     from flows import server, settings
 
     settings.apply()
-    server.ensure()
+    await_server = server.start()
     from flows.evaluation import evaluate as flow
     from flows.evaluation import failure
 
+    await_server()
     if error := failure(flow(**parameters, return_state=True)):
         raise error

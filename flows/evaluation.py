@@ -55,7 +55,6 @@ PROGRESS = query.Bars()
 
 @flow(
     name="evaluate",
-    flow_run_name="evaluate {models}",
     task_runner=ThreadPoolTaskRunner(max_workers=64),  # type: ignore[arg-type]  # its own type is narrower than the flow's
     persist_result=False,
     validate_parameters=False,

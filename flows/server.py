@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -23,28 +24,37 @@ VARIABLE = "PREFECT_API_URL"
 START_SECONDS = 90.0
 
 
-def ensure() -> None:
-    """Make ``PREFECT_API_URL`` name a server that answers; call before prefect is imported.
+def start() -> Callable[[], None]:
+    """Set ``PREFECT_API_URL`` where it is not set; return what waits until our server answers.
 
-    :raises CheckupError: the user's server does not answer, or ours did not start.
-    :raises Stopped: a signal came meanwhile.
+    In between is the time to import Prefect, which reads the variable then: both take seconds.
+
+    :raises CheckupError: the user's server does not answer.
     """
-    if url := os.environ.get(VARIABLE):
-        if not _answers(url, timeout=5):
-            raise CheckupError(
-                f"No Prefect server answers at {VARIABLE}={url}; start it with: prefect server start, or unset {VARIABLE}."
-            )
-        return
-    child = _start()
+    if VARIABLE in os.environ:
+        _expect_users()
+        return lambda: None
+    child = _child()
     assert child.stdout is not None
     port = child.stdout.readline().decode().strip()
-    url = f"http://127.0.0.1:{port}/api"
+    os.environ[VARIABLE] = f"http://127.0.0.1:{port}/api"
+    return lambda: _expect(child)
+
+
+def _expect_users() -> None:
+    url = os.environ[VARIABLE]
+    if not _answers(url, timeout=5):
+        raise CheckupError(
+            f"No Prefect server answers at {VARIABLE}={url}; start it with: prefect server start, or unset {VARIABLE}."
+        )
+
+
+def _expect(child: "subprocess.Popen[bytes]") -> None:
     deadline = time.monotonic() + START_SECONDS
-    while port and child.poll() is None and time.monotonic() < deadline:
+    while child.poll() is None and time.monotonic() < deadline:
         if stopping.requested.is_set():
             raise Stopped("Stopped before anything was asked.")
-        if _answers(url, timeout=0.5):
-            os.environ[VARIABLE] = url
+        if _answers(os.environ[VARIABLE], timeout=0.5):
             return
         time.sleep(0.1)
     raise CheckupError(f"The local Prefect server did not start; its last words are in {_log()}.")
@@ -54,8 +64,7 @@ def _log() -> Path:
     return Path(os.environ["PREFECT_HOME"]) / "server.log"
 
 
-def _start() -> "subprocess.Popen[bytes]":
-    settings.apply()
+def _child() -> "subprocess.Popen[bytes]":
     _log().parent.mkdir(parents=True, exist_ok=True)
     with _log().open("ab") as log:
         child = subprocess.Popen(
@@ -88,4 +97,4 @@ def _answers(url: str, timeout: float) -> bool:
 
 if __name__ == "__main__":
     settings.apply()
-    ensure()
+    start()()

@@ -29,8 +29,8 @@ def query_model(root: Path, key: str, stop: threading.Event, progress: Progress)
     """
     ledger = read_ledger(root)
     params = read_params(root)
-    own = [run for run in runs(ledger) if run.model == known("model with runs", key, ledger.runs)]
-    for run in own:
+    known("model with runs", key, ledger.runs)
+    for run in (run for run in runs(ledger) if run.model == key):
         askable(run, params, datetime.now(UTC))
         ask_run(root, run, stop, progress)
     recorded(root, read_ledger(root), ANSWERS)
