@@ -135,6 +135,23 @@ def runs(format: As = Format.TABLE) -> None:
 
 
 @app.command()
+def forget(
+    run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run as `checkup runs` names it.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete a run: its answers, all that was made of them, and its entry in the ledger."""
+    from stages.ledger import named, read_ledger
+    from stages.store import forget as delete
+
+    root = project_root()
+    chosen = named(read_ledger(root), run_id)
+    if not yes:
+        typer.confirm(f"Delete {chosen.id} and every answer recorded for it?", abort=True)
+    delete(root, chosen)
+    typer.echo(f"{chosen.id} is forgotten; build the report without it: dvc repro.")
+
+
+@app.command()
 def sql(
     query: Annotated[str, typer.Argument(help="A DuckDB query; docs/tables.md describes the tables.")],
     format: As = Format.TABLE,

@@ -4,24 +4,24 @@ from flows import settings
 
 settings.apply()  # Prefect reads its settings once, when it is imported
 
-from collections.abc import Callable, Sequence  # noqa: E402
-from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
-from prefect import State, allow_failure, flow, task  # noqa: E402
-from prefect.artifacts import create_table_artifact  # noqa: E402
-from prefect.cache_policies import NO_CACHE  # noqa: E402
-from prefect.futures import PrefectFuture  # noqa: E402
-from prefect.states import Cancelled, Completed, Failed  # noqa: E402
-from prefect.task_runners import ThreadPoolTaskRunner  # noqa: E402
+from prefect import State, allow_failure, flow, task
+from prefect.artifacts import create_table_artifact
+from prefect.cache_policies import NO_CACHE
+from prefect.futures import PrefectFuture
+from prefect.states import Cancelled, Completed, Failed
+from prefect.task_runners import ThreadPoolTaskRunner
 
-from flows import versions  # noqa: E402
-from flows.selection import named_runs, plan_runs  # noqa: E402
-from stages import judge, load, query, reduce, report, score, stopping, validate  # noqa: E402
-from stages.errors import CheckupError, Incomplete, Stopped  # noqa: E402
-from stages.ledger import Request, Run, read_ledger, runs  # noqa: E402
-from stages.params import read_params  # noqa: E402
-from stages.store import project_root  # noqa: E402
+from flows import versions
+from flows.selection import named_runs, plan_runs
+from stages import judge, load, query, reduce, report, score, stopping, validate
+from stages.errors import CheckupError, Incomplete, Stopped
+from stages.ledger import Request, Run, read_ledger, runs
+from stages.params import read_params
+from stages.store import project_root
 
 BEFORE: dict[str, Callable[[Path], Any]] = {"load": load.load_all, "validate items": validate.validate_items}
 AFTER: dict[str, Callable[[Path], Any]] = {
@@ -79,11 +79,7 @@ def evaluate(
     with stopping.on_signals(), PROGRESS:
         for name in BEFORE:
             stage(name)
-        chosen = (
-            named_runs(project_root(), list(models), date)
-            if seal
-            else plan_runs(project_root(), list(models), request)[0]
-        )
+        chosen = chosen_runs(list(models), request, seal)
         failed = ask_all(chosen, seal)
         for name in AFTER:
             if stopping.requested.is_set():
@@ -96,15 +92,21 @@ def evaluate(
     return Completed(message=f"{len(chosen)} runs")
 
 
+def chosen_runs(models: list[str], request: Request, seal: bool) -> list[Run]:
+    """The runs to ask, put into the ledger; to seal, the open runs there are."""
+    root = project_root()
+    return named_runs(root, models, request.date) if seal else plan_runs(root, models, request)[0]
+
+
 def ask_all(chosen: list[Run], seal: bool) -> dict[str, Exception]:
     """Ask all runs; return what went wrong by run id. One failed model does not hold up the others."""
     roster = read_params(project_root()).models
     futures: dict[str, PrefectFuture[None]] = {}
     embedded: list[Any] = []
     for run in chosen:
-        before = embedded if roster[run.model].is_local else []
-        futures[run.id] = ask.submit(run.id, seal, return_state=False, wait_for=before)
-        if roster[run.model].is_local:  # two servers on few cores are slower than one after the other
+        local = run.model in roster and roster[run.model].is_local
+        futures[run.id] = ask.submit(run.id, seal, return_state=False, wait_for=embedded if local else [])
+        if local:  # two servers on few cores are slower than one after the other
             embedded = [allow_failure(futures[run.id])]
     results = {run_id: _error(future) for run_id, future in futures.items()}
     return {run_id: error for run_id, error in results.items() if error}
@@ -123,8 +125,6 @@ def failure(state: State[Any]) -> Exception | None:
     if state.is_cancelled():
         return Stopped(str(state.message))
     result = state.result(raise_on_failure=False)
-    return (
-        result
-        if isinstance(result, CheckupError)
-        else CheckupError(f"The flow failed: {state.message}; see checkup --debug run.")
-    )
+    if isinstance(result, CheckupError):
+        return result
+    return CheckupError(f"The flow failed: {state.message}; the whole story: checkup --debug run.")

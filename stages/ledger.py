@@ -9,7 +9,7 @@ An entry is frozen when it is made; what is missing is judged against it, never 
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from io import StringIO
@@ -191,12 +191,40 @@ def with_run(ledger: Ledger, run: Run) -> Ledger:
 
 def record(root: Path, run: Run) -> None:
     """Put ``run`` into the ledger on disk; safe against other threads and processes that do the same."""
-    lock = root / ".cache" / "locks" / "ledger.lock"
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(lock, timeout=30):
+    with _locked(root):
         ledger = with_run(read_ledger(root), run)
         _write_model(root, run.model, ledger.runs[run.model])
-        _write(root / INDEX_FILE, {"asked": sorted(ledger.runs)})
+        _write_index(root, ledger.runs)
+
+
+def drop(root: Path, run: Run) -> None:
+    """Take ``run`` out of the ledger on disk; a model without runs leaves it too."""
+    with _locked(root):
+        ledger = read_ledger(root).runs
+        entries = {name: entry for name, entry in ledger[run.model].items() if name != run.stamp}
+        if entries:
+            _write_model(root, run.model, entries)
+            return
+        _write_index(root, ledger.keys() - {run.model})
+        model_path(root, run.model).unlink()
+
+
+def _locked(root: Path) -> FileLock:
+    path = root / ".cache" / "locks" / "ledger.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return FileLock(path, timeout=30)
+
+
+def _write_index(root: Path, models: Iterable[str]) -> None:
+    _write(root / INDEX_FILE, {"asked": sorted(models)})
+
+
+def named(ledger: Ledger, run_id: str) -> Run:
+    """The run of that name, retired or not.
+
+    :raises UsageError: there is none.
+    """
+    return _named(list(runs(ledger, retired=True)), run_id)
 
 
 def today(params: Params, now: datetime) -> str:

@@ -1,6 +1,7 @@
 """Where tables live, and reading and writing them. Parquet (zstd), written whole or not at all."""
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,9 +9,9 @@ from pathlib import Path
 import polars as pl
 
 from stages.errors import DataError, LedgerError, UsageError
-from stages.ledger import Ledger, Run, runs
+from stages.ledger import Ledger, Run, drop, runs
 from stages.params import PARAMS_FILE
-from stages.schema import ITEMS, Table
+from stages.schema import ANSWERS, ITEMS, JUDGEMENTS, SCORES, VOTES, Table
 
 ROOT_VARIABLE = "CHECKUP_ROOT"
 SITE = "reports/site"
@@ -147,6 +148,16 @@ def replace_all(root: Path, table: Table, frames: Iterable[tuple[Partition, pl.D
         if not any(path.iterdir()):
             path.rmdir()
     return len(kept)
+
+
+def forget(root: Path, run: Run) -> None:
+    """Delete what is recorded of ``run``, answers and all that was made of them, and its entry in the ledger."""
+    drop(root, run)
+    for table in (ANSWERS, JUDGEMENTS, VOTES, SCORES):
+        folder = root / "data" / table.name / f"model={run.model}"
+        shutil.rmtree(folder / f"run={run.stamp}", ignore_errors=True)
+        if folder.exists() and not any(folder.iterdir()):
+            folder.rmdir()
 
 
 def _first_line(error: BaseException) -> str:

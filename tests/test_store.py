@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 
 from stages.errors import DataError, LedgerError, UsageError
-from stages.ledger import Request, Run, planned, read_ledger, record
+from stages.ledger import Request, Run, named, planned, read_ledger, record, runs
 from stages.params import read_params
 from stages.schema import CONTRACTS, JUDGEMENTS
-from stages.store import Partition, partitions, project_root, read, read_items, recorded, replace_all, write
+from stages.store import Partition, forget, partitions, project_root, read, read_items, recorded, replace_all, write
 
 ROWS = pl.DataFrame(
     [("items", 1, "a rule", None, True, 3, 0, None)], schema=CONTRACTS.schema, orient="row"
@@ -94,6 +94,22 @@ def test_a_sealed_run_without_its_file_is_to_be_fetched(project: Path) -> None:
     made(project, state="sealed")
     with pytest.raises(LedgerError, match="fetch it with: dvc pull"):
         recorded(project, read_ledger(project), JUDGEMENTS)
+
+
+def test_a_forgotten_run_leaves_files_and_ledger_and_no_other_run(project: Path) -> None:
+    first = made(project)
+    second = Run(first.model, "2026-11-30.2", first.entry)
+    record(project, second)
+    paths = {run.stamp: [put(project, part) for part in partitions(run)] for run in (first, second)}
+    forget(project, named(read_ledger(project), second.id))
+    assert [run.id for run in runs(read_ledger(project))] == [first.id]
+    assert all(path.exists() for path in paths[first.stamp])
+    assert not any(path.exists() for path in paths[second.stamp])
+    forget(project, first)
+    assert read_ledger(project).runs == {}
+    assert list((project / "data" / "judgements").iterdir()) == []
+    with pytest.raises(UsageError, match="There is no run gemma-3-270m@2026-11-30"):
+        named(read_ledger(project), first.id)
 
 
 def test_what_is_no_longer_derived_is_deleted(project: Path) -> None:
