@@ -23,7 +23,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from stages.errors import LedgerError, UsageError
-from stages.orders import balanced_epochs, orders
+from stages.orders import balanced_epochs
 from stages.params import Params, Settings, known, model_key, read_yaml, validated
 
 INDEX_FILE = "runs.yaml"
@@ -55,13 +55,18 @@ class Entry(Settings):
     protocols: tuple[str, ...]
     styles: tuple[str, ...]
     epochs: int = Field(ge=1)
+    each_order_once: bool = False
+    """The model gives the same answer to the same prompt, so that more epochs than orders would only repeat it."""
     limit: int | None = Field(None, ge=1)
     seed: int = 0
     retired: bool = False
 
     def same_questions(self, other: "Entry") -> bool:
         """Whether the two ask each (benchmark, language, protocol) they share for the same questions."""
-        return all(getattr(self, f) == getattr(other, f) for f in ("plan", "styles", "epochs", "limit", "seed"))
+        return all(
+            getattr(self, f) == getattr(other, f)
+            for f in ("plan", "styles", "epochs", "each_order_once", "limit", "seed")
+        )
 
     def grown(self, other: "Entry") -> "Entry":
         """This entry with the benchmarks, languages and protocols of ``other`` added; open again if any is new."""
@@ -243,10 +248,7 @@ def frozen(params: Params, request: Request, now: datetime) -> Entry:
     protocols = tuple(known("protocol", p, params.protocols) for p in request.protocols or plan.protocols)
     epochs = request.epochs or plan.epochs
     for protocol in protocols:
-        n_orders = len(orders(len(params.protocols[protocol].options)))
-        balanced_epochs(epochs, n_orders)
-        if params.models[request.model].deterministic and request.epochs is None:
-            epochs = min(epochs, n_orders)
+        balanced_epochs(epochs, params.protocols[protocol].n_orders)
     return Entry(
         opened=now.astimezone(UTC).replace(microsecond=0),
         plan=plan_name,
@@ -255,6 +257,7 @@ def frozen(params: Params, request: Request, now: datetime) -> Entry:
         protocols=protocols,
         styles=tuple(plan.styles),
         epochs=epochs,
+        each_order_once=params.models[request.model].deterministic and request.epochs is None,
         limit=request.limit,
         seed=request.seed,
     )

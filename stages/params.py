@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from stages.errors import UsageError
+from stages.orders import orders
 
 PARAMS_FILE = "params.yaml"
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
@@ -43,11 +44,16 @@ class Settings(BaseModel):
 
 
 class Wording(Settings):
-    """What is said around an item in one language; ``or`` joins the options."""
+    """What is said around an item in one language; ``or`` joins the last two options, ``comma`` those before."""
 
     chat: str
     completion: str
+    comma: str
     or_: str = Field(alias="or")
+
+    def joined(self, options: list[str]) -> str:
+        """The options as a list in words: "he, she or they"."""
+        return self.or_.join([self.comma.join(options[:-1]), options[-1]])
 
     @model_validator(mode="after")
     def _placeholders(self) -> "Wording":
@@ -60,13 +66,19 @@ class Wording(Settings):
 
 class Protocol(Settings):
     benchmarks: list[str]
-    options: list[str] = Field(min_length=2)
+    form: Literal["two", "three"]
+    """Answer form: the two gendered options only, or the neutral one too."""
     elicitation: Literal["choice"]
     conversation: Literal["fresh"]
     temperature: float = Field(0, ge=0, le=2)
     top_p: float = Field(1, gt=0, le=1)
     max_tokens: int = Field(200, ge=1)
     wording: dict[str, Wording]
+
+    @property
+    def n_orders(self) -> int:
+        """How many orders there are of the options it offers."""
+        return len(orders(2 if self.form == "two" else 3))
 
 
 class Plan(Settings):

@@ -237,6 +237,7 @@ JUDGEMENTS = Table(
         EPOCH_NUMBER,
         ORDER,
         *ITEM_FACTS,
+        Column("n_options", INT, "how many options were shown"),
         Column("choice", TEXT, "key of the option chosen; null when none was", True),
         Column("position", INT, "1…n, where the chosen option stood among those shown", True),
         Column("gender", pl.Int8(), "+1 male, −1 female, 0 neutral or refused or filtered; null when unusable", True),

@@ -91,6 +91,7 @@ def judged(questions: pl.DataFrame, replies: pl.Series, log_odds: pl.Series | No
         frame.select(
             *(c for c in JUDGEMENTS.schema.names() if c in questions.columns),
             pl.when(pl.col("outcome") != Outcome.ERROR).then(pl.lit("served-1")).alias("served_model"),
+            pl.col("shown").list.len().cast(pl.Int64).alias("n_options"),
             pl.when(chosen).then(said).alias("choice"),
             pl.when(chosen).then(_position()).alias("position"),
             pl.when(pl.col("outcome").is_in(["refusal", "filtered"])).then(0).otherwise("gender").cast(pl.Int8).alias("gender"),

@@ -82,7 +82,10 @@ def test_the_date_is_taken_in_the_time_zone_of_the_settings(params: Params) -> N
 
 
 def test_a_deterministic_model_is_asked_each_order_once(params: Params) -> None:
-    assert planned(EMPTY, params, Request(model="gemma-3-270m", plan="full"), NOW).entry.epochs == 2
+    entry = planned(EMPTY, params, Request(model="gemma-3-270m", plan="full"), NOW).entry
+    assert (entry.epochs, entry.each_order_once) == (6, True)
+    asked = planned(EMPTY, params, Request(model="gemma-3-270m", plan="full", epochs=12), NOW).entry
+    assert (asked.epochs, asked.each_order_once) == (12, False), "who asks for epochs gets them"
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,8 @@ def judge(answers: pl.DataFrame) -> pl.DataFrame:
     options = offered(rows)
     found, ratios = read(rows.filter(pl.col("cause").is_null()), options), log_odds(rows, options)
     known = rows.join(found, on="row", how="left").join(ratios, on="row", how="left").with_columns(_outcome())
-    judged = known.with_columns(_reason(), _gender(), _answer_form(), _reasoning_only())
+    shown = pl.col("options").list.len().cast(pl.Int64).alias("n_options")
+    judged = known.with_columns(_reason(), _gender(), _answer_form(), _reasoning_only(), shown)
     return JUDGEMENTS.conform(judged.select(JUDGEMENTS.schema.names()))
 
 

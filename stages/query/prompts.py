@@ -32,7 +32,7 @@ def render(question: Question, protocol: Protocol, language: str, api: Literal["
     A completion prompt has no trailing space: the answer's first token brings its own.
     """
     wording = protocol.wording[language]
-    options = wording.or_.join(option["text"] for option in question.options)
+    options = wording.joined([option["text"] for option in question.options])
     if api == "completion":
         return Prompt(text=_filled(wording.completion, question, options))
     return Prompt(messages=({"role": "user", "content": _filled(wording.chat, question, options)},))

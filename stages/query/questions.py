@@ -45,9 +45,10 @@ def sampled(items: pl.DataFrame, entry: Entry) -> pl.DataFrame:
 
 
 def _epochs(item: dict[str, Any], protocol: Protocol, entry: Entry) -> Iterator[Question]:
-    offered = [option for option in item["options"] if option["key"] in protocol.options]
+    offered = [option for option in item["options"] if option["gender"] != 0 or protocol.form == "three"]
     arrangements = orders(len(offered))
-    for epoch in range(1, entry.epochs + 1):
+    epochs = min(entry.epochs, len(arrangements)) if entry.each_order_once else entry.epochs
+    for epoch in range(1, epochs + 1):
         index = order_index(item["item_id"], epoch, len(arrangements))
         yield Question(
             item=item,

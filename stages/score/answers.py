@@ -26,7 +26,6 @@ def numbered(judgements: pl.DataFrame) -> pl.DataFrame:
     numbers = _with_outcome(judgements).with_columns(
         (~pl.col("outcome").is_in([str(o) for o in UNUSABLE])).alias("usable"),
         pl.col("outcome").is_in([str(o) for o in SILENT]).alias("silent"),
-        _options_shown().alias("shown"),
     )
     return numbers.with_columns(
         _traditional().alias("y"), _gender().alias("g"), _right().alias("right"), _sense().alias("sense")
@@ -69,11 +68,5 @@ def _place() -> pl.Expr:
     position = pl.col("position")
     gendered = (pl.col("g").abs() == 1) & position.is_not_null()
     return pl.when(gendered).then(
-        pl.when(position == 1).then(1).when(position == pl.col("shown")).then(-1).otherwise(0)
+        pl.when(position == 1).then(1).when(position == pl.col("n_options")).then(-1).otherwise(0)
     )
-
-
-def _options_shown() -> pl.Expr:
-    """How many options the partition's items show: n options have n! orders, and every item meets each order."""
-    orders = pl.col("order_index").max().over("partition") + 1
-    return pl.when(orders <= 2).then(2).when(orders <= 6).then(3).when(orders <= 24).then(4).otherwise(5)

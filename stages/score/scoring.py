@@ -20,7 +20,7 @@ PARTITION = [column.name for column in RUN_KEY]
 NEEDED = [
     *PARTITION,
     *("served_model", "item_id", "order_index", "domain", "target", "style", "typed"),
-    *("position", "gender", "outcome", "log_odds"),
+    *("n_options", "position", "gender", "outcome", "log_odds"),
 ]
 """The columns of JUDGEMENTS that scores are made of."""
 BATCH = 200

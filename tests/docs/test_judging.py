@@ -36,7 +36,7 @@ def test_an_outcome_counts_as_its_row_says(outcome: str) -> None:
 def _numbered(outcome: str) -> dict[str, int | bool | None]:
     gender = None if outcome in UNUSABLE else 0 if outcome in SILENT else 1
     facts = {"partition": 0, "kind": KINDS.get(outcome, Kind.CHOICE), "outcome": outcome, "gender": gender}
-    frame = pl.DataFrame([{**facts, "order_index": 0, "position": 1}])
+    frame = pl.DataFrame([{**facts, "order_index": 0, "n_options": 2, "position": 1}])
     return numbered(frame).select("usable", "y", "g").row(0, named=True)
 
 
