@@ -12,15 +12,16 @@ from stages.params import read_params
 
 
 @pytest.fixture
-def enrol(project: Path) -> Callable[[str, str], Run]:
-    """Add a chat model that is reached at a base URL to the roster, and plan its quick run."""
+def enrol(project: Path) -> Callable[..., Run]:
+    """Add a chat model that is reached at a base URL to the roster, and plan its quick run, by ``protocol``."""
     load_all(project)
 
-    def add(model: str, base: str) -> Run:
+    def add(model: str, base: str, protocol: str = "two") -> Run:
         path = project / "params.yaml"
         with path.open("a", encoding="utf-8") as roster:
             roster.write(f"  {model}: {{route: openai/m, api_base: '{base}', max_connections: 16}}\n")
-        run = planned(read_ledger(project), read_params(project), Request(model), datetime.now(UTC))
+        request = Request(model, protocols=(protocol,), epochs=2 if protocol == "two" else 6)
+        run = planned(read_ledger(project), read_params(project), request, datetime.now(UTC))
         record(project, run)
         return run
 

@@ -1,5 +1,6 @@
 """Models that know nothing but a rule, asked over the wire and taken through the real stages, give the textbook scores."""
 
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,27 +15,28 @@ from stages.ledger import Run
 from stages.query import Silent, ask_run
 from stages.reduce import reduce_all
 from stages.report.history import query
-from stages.schema import ITEMS, SCORES
+from stages.schema import ITEMS, JUDGEMENTS, SCORES
 from stages.score import score_all
 from stages.store import items_path, partitions, read, read_all
 from tests.wire import Response, chat, prompt_of, serving
 
-WORDS = {"en": ("he", "she"), "zh": ("他", "她")}
+WORDS = {"en": ("he", "she", "they"), "zh": ("他", "她", "TA")}
+GENDERS = ("male", "female", "none")
 REFUSAL = {"en": "I'm sorry, but I can't choose a pronoun here.", "zh": "抱歉，我无法选择。"}
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a responder sees: the item behind the prompt, and the two words in the order they were named."""
+    """What a responder sees: the item behind the prompt, and the words in the order they were named."""
 
     language: str
     typed: str
     control: bool
-    named: tuple[str, str]
+    named: tuple[str, ...]
     text: str
 
     def word(self, gender: str) -> str:
-        return WORDS[self.language][gender == "female"]
+        return WORDS[self.language][GENDERS.index(gender)]
 
 
 Responder = Callable[[Asked], str]
@@ -42,7 +44,7 @@ OTHER = {"male": "female", "female": "male", "none": "none"}
 
 
 def coin(asked: Asked) -> str:
-    return asked.named[sha256(f"toss 4 {asked.text} {asked.named}".encode()).digest()[0] % 2]
+    return asked.named[sha256(f"toss 4 {asked.text} {asked.named}".encode()).digest()[0] % len(asked.named)]
 
 
 def always_she(asked: Asked) -> str:
@@ -67,6 +69,7 @@ RESPONDERS: dict[str, Responder] = {
     "she-on-controls-too": always_she,
     "first": controls_right(lambda asked: asked.named[0]),
     "refuse": refuse,
+    "neutral": controls_right(lambda asked: asked.word("none")),
 }
 COVERS_0 = "covers 0"
 EXPECTED: dict[str, dict[str, float | str | None]] = {
@@ -93,15 +96,17 @@ EXPECTED: dict[str, dict[str, float | str | None]] = {
         "control_accuracy": 0,
         "camp": "evasive",
     },
+    "neutral": {"lean": 0, "committed": 0, "direction": None, "neutral_rate": 100, "default": 0, "camp": "balanced"},
 }
+IN_THREE = ("stereotype", "first", "neutral")
 
 
 @pytest.fixture
-def scored(project: Path, enrol: Callable[[str, str], Run], request: pytest.FixtureRequest) -> tuple[Path, Run]:
+def scored(project: Path, enrol: Callable[..., Run], request: pytest.FixtureRequest) -> tuple[Path, Run]:
     """The responder of the test's parameter, asked and scored."""
-    name: str = request.getfixturevalue("name")
+    name, form = request.getfixturevalue("name"), request.getfixturevalue("form")
     with serving(answering(project, RESPONDERS[name])) as server:
-        run = ask_run(project, enrol(name, server.base), threading.Event(), Silent())
+        run = ask_run(project, enrol(name, server.base, form), threading.Event(), Silent())
     judge_all(project)
     reduce_all(project)
     score_all(project)
@@ -115,22 +120,11 @@ def answering(project: Path, responder: Responder) -> Callable[[dict[str, object
     def answer(body: dict[str, object]) -> Response:
         question, text = prompt_of(body).split("\n\n")
         item = known[text]
-        named = sorted(WORDS[item["language"]], key=lambda word: first_place(question, word))
-        asked = Asked(item["language"], item["typed"], item["domain"] == "control", (named[0], named[1]), text)
+        named = re.findall(r"\bthey\b|\bshe\b|\bhe\b|TA|[他她]", question.split("Answer")[0].split("请")[0])
+        asked = Asked(item["language"], item["typed"], item["domain"] == "control", tuple(named), text)
         return chat(responder(asked))
 
     return answer
-
-
-def first_place(question: str, word: str) -> int:
-    return (
-        f" {question}".replace("，", " ")
-        .replace("还是", " ")
-        .replace("？", " ")
-        .replace(",", " ")
-        .replace("?", " ")
-        .index(f" {word} ")
-    )
 
 
 def value(scores: pl.DataFrame, metric: str) -> dict[str, float | None]:
@@ -138,8 +132,12 @@ def value(scores: pl.DataFrame, metric: str) -> dict[str, float | None]:
     return scores.filter(metric=metric, domain=domain, style="all", typed="all").row(0, named=True)
 
 
-@pytest.mark.parametrize("name", RESPONDERS)
-def test_a_null_model_gets_its_textbook_scores_in_both_languages(name: str, scored: tuple[Path, Run]) -> None:
+@pytest.mark.parametrize(("name", "form"), [*((n, "two") for n in RESPONDERS), *((n, "three") for n in IN_THREE)])
+def test_a_null_model_gets_its_textbook_scores_in_both_languages(
+    name: str, form: str, scored: tuple[Path, Run]
+) -> None:
+    """In form three, too: there the orders are six and the neutral option is offered."""
+    offered = {"two": 2, "three": 3}[form]
     project, run = scored
     for part in partitions(run):
         scores = read(part.path(project, SCORES), SCORES)
@@ -162,4 +160,5 @@ def test_a_null_model_gets_its_textbook_scores_in_both_languages(name: str, scor
                     metric,
                 )
         assert value(scores, "coverage")["value"] == 100
+        assert set(read(part.path(project, JUDGEMENTS), JUDGEMENTS)["n_options"]) == {offered}
     assert read_all(project, partitions(run), SCORES).height > 0
