@@ -172,8 +172,9 @@ def report(
 
 
 _HEADLINE = """
-    select model, language, control_accuracy, lean, lean_low, lean_high, default_gender, camp
-    from headlines
+    select model, language, printf('%+.0f [%+.0f, %+.0f]', lean, lean_low, lean_high) as lean, camp as "by choices",
+        camp_by_strength as "by probabilities"
+    from headlines order by model, language
 """
 _RUNS = """
     select run, state, plan, partitions_recorded || '/' || partitions as files, n_expected, n_answered, n_failures, coverage, cost

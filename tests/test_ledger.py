@@ -9,10 +9,13 @@ from stages.ledger import (
     Request,
     Run,
     askable,
+    enter,
     planned,
     read_ledger,
     record,
+    reindex,
     runs,
+    seal,
     today,
     with_run,
 )

@@ -146,7 +146,7 @@ def refuse_changed(sheet: Sheet, journal: Journal) -> None:
         if today.get(key) != recorded:
             raise LedgerError(
                 f"Run {sheet.partition.run.id} was begun with other items, wording or model settings than there are now, "
-                f"as {key[0]} shows; restore data/checkup and params.yaml with git, or begin anew with: checkup run --fresh."
+                f"as {key[0]} shows; restore params.yaml and the items with git, or begin anew with: checkup run --fresh."
             )
 
 
