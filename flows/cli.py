@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from dotenv import load_dotenv
 
 from stages.command import DEBUG_VARIABLE
-from stages.command import run as command
 from stages.ledger import Request
 from stages.store import SITE, project_root
 
@@ -54,7 +52,6 @@ As = Annotated[Format, typer.Option("--format", help="How to print.")]
 def start(debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False) -> None:
     if debug:
         os.environ[DEBUG_VARIABLE] = "1"
-    load_dotenv(project_root() / ".env")
 
 
 @app.command()
@@ -76,8 +73,9 @@ def run(
     from stages.params import read_params
 
     root = project_root()
-    for key, reason in select(read_params(root), model or []).skipped.items():
-        typer.echo(f"{key}: skipped, {reason}.", err=True)
+    if not seal:
+        for key, reason in select(read_params(root), model or []).skipped.items():
+            typer.echo(f"{key}: skipped, {reason}.", err=True)
     evaluate(
         models=model or [],
         plan=plan,
@@ -174,8 +172,9 @@ def report(
 
 
 _HEADLINE = """
-    select model, language, control_accuracy, lean, lean_low, lean_high, default_gender, camp
-    from headlines
+    select model, language, printf('%+.0f [%+.0f, %+.0f]', lean, lean_low, lean_high) as lean, camp as "by choices",
+        camp_by_strength as "by probabilities"
+    from headlines order by model, language
 """
 _RUNS = """
     select run, state, plan, partitions_recorded || '/' || partitions as files, n_expected, n_answered, n_failures, coverage, cost
@@ -188,8 +187,3 @@ def _show(root: Path, query: str, format: Format) -> None:
     from stages.report.history import query as ask
 
     show(ask(root, query), format)
-
-
-def main() -> None:
-    """Entry point of `checkup`."""
-    command(app)

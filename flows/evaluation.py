@@ -21,7 +21,7 @@ from stages import judge, load, query, reduce, report, score, stopping, validate
 from stages.errors import CheckupError, Incomplete, Stopped
 from stages.ledger import Request, Run, read_ledger, runs
 from stages.params import read_params
-from stages.store import project_root
+from stages.store import exclusive, project_root
 
 BEFORE: dict[str, Callable[[Path], Any]] = {"load": load.load_all, "validate items": validate.validate_items}
 AFTER: dict[str, Callable[[Path], Any]] = {
@@ -81,10 +81,11 @@ def evaluate(
             stage(name)
         chosen = chosen_runs(list(models), request, seal)
         failed = ask_all(chosen, seal)
-        for name in AFTER:
-            if stopping.requested.is_set():
-                return Cancelled(message="Stopped; every answer received so far is kept, run again to go on.")
-            stage(name)
+        with exclusive(project_root()):
+            for name in AFTER:
+                if stopping.requested.is_set():
+                    return Cancelled(message="Stopped; every answer received so far is kept, run again to go on.")
+                stage(name)
     create_table_artifact([{"run": r.id, "problem": str(failed.get(r.id, ""))} for r in chosen], key="runs")
     if failed:
         error = Incomplete(" ".join(str(problem) for problem in failed.values()))

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from stages.errors import UsageError
-from stages.ledger import Request, Run, askable, planned, read_ledger, record, runs
+from stages.ledger import Request, Run, enter, read_ledger, runs
 from stages.params import Params, known, read_params
 
 
@@ -20,20 +20,15 @@ class Selection:
 def select(params: Params, wanted: list[str]) -> Selection:
     """The wanted models; without any, every model that can be asked, the others listed as skipped.
 
-    :raises UsageError: a wanted model is unknown.
+    :raises UsageError: a wanted model is unknown, or cannot be asked.
     """
+    obstacles = {key: reason for key, model in params.models.items() if (reason := model.obstacle())}
+    for key in wanted:
+        if known("model", key, params.models) in obstacles:
+            raise UsageError(f"Model {key} cannot be asked: {obstacles[key]}.")
     if wanted:
-        return Selection([known("model", key, params.models) for key in wanted], {})
-    reasons = {key: reason for key in params.models if (reason := _why_not(params, key))}
-    return Selection([key for key in params.models if key not in reasons], reasons)
-
-
-def _why_not(params: Params, key: str) -> str | None:
-    model = params.models[key]
-    if model.route is None:
-        return "no route: answers can only be imported"
-    variable = model.missing_key()
-    return f"{variable} is not set" if variable else None
+        return Selection(wanted, {})
+    return Selection([key for key in params.models if key not in obstacles], obstacles)
 
 
 def plan_runs(root: Path, wanted: list[str], request: Request) -> tuple[list[Run], dict[str, str]]:
@@ -51,10 +46,7 @@ def plan_runs(root: Path, wanted: list[str], request: Request) -> tuple[list[Run
         )
     made = []
     for key in chosen.models:
-        run = planned(read_ledger(root), params, replace(request, model=key), now)
-        askable(run, params, now)
-        record(root, run)
-        made.append(run)
+        made.append(enter(root, params, replace(request, model=key), now))
     return made, chosen.skipped
 
 

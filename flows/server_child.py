@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import sys
 import threading
 
 
@@ -19,7 +18,8 @@ def main() -> None:
 
 
 def _end_with_parent() -> None:
-    sys.stdin.buffer.read()
+    while os.read(0, 4096):
+        pass
     os.kill(os.getpid(), signal.SIGTERM)
     threading.Event().wait(3)
     os._exit(1)

@@ -1,6 +1,7 @@
 """What DVC records after work that was done outside it: the outputs of its stages as they are."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from stages import stopping
 from stages.errors import CheckupError, Stopped
-from stages.ledger import read_ledger
+from stages.ledger import read_ledger, reindex
 
 STAGES = ("load", "validate", "check", "judge", "reduce", "score", "report")
 WAIT_SECONDS = 120.0
@@ -22,13 +23,18 @@ _BUSY = "is busy"
 def commit(root: Path) -> None:
     """Record every stage's outputs, so that ``dvc status`` is clean and ``dvc repro`` has nothing to do.
 
+    A model with an open run is left out: recorded, its missing answers would look as if they were all there.
+
     :raises CheckupError: DVC refused, or another DVC command held the project for too long.
     """
-    queries = [f"query@{model}" for model in sorted(read_ledger(root).runs)]
+    reindex(root)
+    ledger = read_ledger(root).runs
+    sealed = [model for model, runs in sorted(ledger.items()) if all(run.state == "sealed" for run in runs.values())]
+    queries = [f"query@{model}" for model in sealed]
     lock = FileLock(root / ".cache" / "locks" / "dvc.lock", timeout=WAIT_SECONDS)
     try:
         with lock:
-            _dvc(root, "commit", "--quiet", "--force", *STAGES[:2], *queries, *STAGES[2:])
+            _dvc(root, "commit", "--force", *STAGES[:2], *queries, *STAGES[2:])
     except Timeout as error:
         raise CheckupError(
             f"Another check-up holds DVC in this project for over {WAIT_SECONDS:g} seconds; wait until it ends."
@@ -44,11 +50,16 @@ def _dvc(root: Path, *arguments: str) -> None:
         if code == 0:
             return
         if _BUSY not in said or time.monotonic() > deadline:
-            last = said.strip().splitlines()[-1:] or ["no message"]
-            raise CheckupError(
-                f"dvc {arguments[0]} failed: {last[0].removeprefix('ERROR: ')}; mend that and run: dvc {arguments[0]}."
-            )
+            raise CheckupError(f"dvc {arguments[0]} failed: {_reason(said)}; mend that and run: dvc repro.")
         time.sleep(1)
+
+
+def _reason(said: str) -> str:
+    """DVC's own word for what went wrong, on one line; who holds the project, where that is it."""
+    if holder := re.search(r"\(PID (\d+)\): (.+)", said):
+        return f"process {holder[1]} holds the project ({holder[2].strip()})"
+    errors = [line.removeprefix("ERROR: ") for line in said.splitlines() if line.startswith("ERROR: ")]
+    return (errors or [" ".join(said.split()) or "it gave no reason"])[-1].rstrip(".")
 
 
 def _once(root: Path, arguments: tuple[str, ...]) -> tuple[int, str]:

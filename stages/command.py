@@ -4,10 +4,14 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from io import TextIOWrapper
+from pathlib import Path
 from typing import NoReturn
 
+from dotenv import load_dotenv
+
 from stages import stopping
-from stages.errors import CheckupError
+from stages.errors import CheckupError, UsageError
 
 DEBUG_VARIABLE = "CHECKUP_DEBUG"
 
@@ -21,6 +25,7 @@ def run(main: Callable[[], None]) -> NoReturn:
         stopping.die_with_parent()
     with stopping.on_signals():
         try:
+            prepare()
             main()
         except CheckupError as error:
             print(report(error), file=sys.stderr)
@@ -28,6 +33,22 @@ def run(main: Callable[[], None]) -> NoReturn:
         except SystemExit as ending:
             sys.exit(stopping.code() or ending.code)
     sys.exit(stopping.code())
+
+
+def prepare() -> None:
+    """Output in UTF-8 whatever the locale; keys from ``.env``; and no proxy between this machine and itself.
+
+    :raises UsageError: ``.env`` is not UTF-8.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    for name in ("NO_PROXY", "no_proxy"):
+        os.environ[name] = ",".join(filter(None, (os.environ.get(name), "127.0.0.1", "localhost")))
+    try:
+        load_dotenv(Path(os.environ.get("CHECKUP_ROOT", ".")) / ".env")
+    except UnicodeDecodeError as error:
+        raise UsageError(f".env is not UTF-8 at byte {error.start}; save it as UTF-8.") from error
 
 
 def report(error: CheckupError) -> str:

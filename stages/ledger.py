@@ -29,7 +29,7 @@ from stages.params import Params, Settings, known, model_key, read_yaml, validat
 INDEX_FILE = "runs.yaml"
 FOLDER = "runs"
 _HEADER = "# Written by the program; see docs/architecture.md, The ledger.\n"
-_STAMP = re.compile(r"(\d{4}-\d{2}-\d{2})(?:\.([2-9]|[1-9]\d+))?")
+_STAMP = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:\.([2-9]|[1-9][0-9]+))?")
 
 
 def stamp(text: str) -> str:
@@ -76,7 +76,7 @@ class Entry(Settings):
         }
         if all(lists[field] == getattr(self, field) for field in lists):
             return self
-        return self.model_copy(update={**lists, "state": "open", "opened": other.opened})
+        return self.model_copy(update={**lists, "state": "open"})
 
 
 Runs = dict[Annotated[str, AfterValidator(stamp)], Entry]
@@ -133,13 +133,13 @@ class Request:
 
 
 def read_ledger(root: Path) -> Ledger:
-    """The ledger of the project in ``root``.
+    """The ledger of the project in ``root``: what lies in ``runs/``; the index is DVC's.
 
-    :raises UsageError: a file is missing, not YAML, or has an entry that does not fit.
+    :raises UsageError: a file is not YAML, is misnamed, or has an entry that does not fit.
     """
-    index = root / INDEX_FILE
-    asked = validated(index, Index, read_yaml(index)).asked
-    return Ledger(runs={model: _model_runs(root, model) for model in asked})
+    models = sorted(path.stem for path in (root / FOLDER).glob("*.yaml"))
+    validated(root / INDEX_FILE, Index, {"asked": models})
+    return Ledger(runs={model: _model_runs(root, model) for model in models})
 
 
 def _model_runs(root: Path, model: str) -> Runs:
@@ -195,11 +195,39 @@ def with_run(ledger: Ledger, run: Run) -> Ledger:
 
 
 def record(root: Path, run: Run) -> None:
-    """Put ``run`` into the ledger on disk; safe against other threads and processes that do the same."""
+    """Put ``run`` into the ledger on disk, as it is."""
     with _locked(root):
-        ledger = with_run(read_ledger(root), run)
-        _write_model(root, run.model, ledger.runs[run.model])
-        _write_index(root, ledger.runs)
+        _put(root, run)
+
+
+def enter(root: Path, params: Params, request: Request, now: datetime) -> Run:
+    """Put the run that serves ``request`` into the ledger on disk (see ``planned``), and return it."""
+    with _locked(root):
+        run = planned(read_ledger(root), params, request, now)
+        _put(root, run)
+        return run
+
+
+def seal(root: Path, run: Run) -> Run:
+    """Seal ``run`` on disk; where its entry has grown meanwhile it stays open, as there is more to ask."""
+    with _locked(root):
+        entry = read_ledger(root).runs[run.model][run.stamp]
+        if entry == run.entry:
+            run = run.with_state("sealed")
+            _put(root, run)
+        return run
+
+
+def _put(root: Path, run: Run) -> None:
+    ledger = with_run(read_ledger(root), run)
+    _write_model(root, run.model, ledger.runs[run.model])
+    _write_index(root, ledger.runs)
+
+
+def reindex(root: Path) -> None:
+    """Make the index list the models that have runs; an index that git put back would hide some from DVC."""
+    with _locked(root):
+        _write_index(root, read_ledger(root).runs)
 
 
 def drop(root: Path, run: Run) -> None:
@@ -276,9 +304,16 @@ def planned(ledger: Ledger, params: Params, request: Request, now: datetime) -> 
         return _named(same_day, f"{request.model}@{date}")
     fitting = [r for r in same_day if r.entry.same_questions(entry) and not r.entry.retired]
     if fitting and not request.fresh:
-        return replace(fitting[-1], entry=fitting[-1].entry.grown(entry))
+        return _grown(fitting[-1], entry, params, now)
     last = max((_stamp_order(r.stamp)[1] for r in same_day), default=0)
     return Run(request.model, f"{date}.{last + 1}" if last else date, entry)
+
+
+def _grown(run: Run, entry: Entry, params: Params, now: datetime) -> Run:
+    """``run`` asking for what ``entry`` asks, too; an old one cannot: its date would be a lie."""
+    grown = replace(run, entry=run.entry.grown(entry))
+    askable(grown, params, now)
+    return grown
 
 
 def _named(candidates: list[Run], run_id: str) -> Run:

@@ -12,6 +12,7 @@ from ruamel.yaml.error import YAMLError
 
 from stages.errors import UsageError
 from stages.orders import orders
+from stages.schema import STYLES
 
 PARAMS_FILE = "params.yaml"
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
@@ -36,6 +37,12 @@ def _timezone(name: str) -> str:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError) as error:
         raise ValueError(f"{name!r} is not an IANA time zone such as 'Asia/Shanghai'") from error
+    return name
+
+
+def _style(name: str) -> str:
+    if name not in STYLES:
+        raise ValueError(f"{name!r} is no style, use one of: {', '.join(STYLES)}")
     return name
 
 
@@ -82,9 +89,9 @@ class Protocol(Settings):
 
 
 class Plan(Settings):
-    benchmarks: list[str]
-    protocols: list[str]
-    styles: list[str]
+    benchmarks: list[str] = Field(min_length=1)
+    protocols: list[str] = Field(min_length=1)
+    styles: list[Annotated[str, AfterValidator(_style)]] = Field(min_length=1)
     epochs: int = Field(ge=1)
 
 
@@ -115,9 +122,21 @@ class Model(Settings):
     def is_local(self) -> bool:
         return self.weights is not None
 
-    def missing_key(self) -> str | None:
-        """Name of the key variable that must be set before this model can be asked, if one is missing."""
-        return self.api_key_env if self.api_key_env and not os.environ.get(self.api_key_env) else None
+    def obstacle(self) -> str | None:
+        """Why this model cannot be asked, with the mend; null when it can."""
+        if self.route is None:
+            return "it has no route, so answers for it can only be imported; add `route` to its entry in params.yaml"
+        key = os.environ.get(self.api_key_env or "", "")
+        if self.api_key_env and not key:
+            return f"its key {self.api_key_env} is not set; put it into .env or the environment"
+        if not key.isascii():
+            return f"its key {self.api_key_env} holds a character that no key has; copy it into .env again"
+        return None
+
+    def changes(self) -> dict[str, Any]:
+        """The sampling parameters that this entry has otherwise than the protocol."""
+        own = {"temperature": self.temperature, "max_tokens": self.max_tokens}
+        return {name: value for name, value in own.items() if value is not None}
 
     def name(self, key: str) -> str:
         """The true name asked for: the snapshot, else the last part of the route, else the key."""

@@ -30,9 +30,14 @@ def _on_signal(number: int, _frame: object) -> None:
         os._exit(128 + number)
     _code = 128 + number
     requested.set()
-    deadline = threading.Timer(GRACE, os._exit, [_code])
+    deadline = threading.Timer(GRACE, _end, [_code])
     deadline.daemon = True
     deadline.start()
+
+
+def _end(code: int) -> None:
+    os.write(2, b"Stopped; every answer received so far is kept, run again to go on.\n")
+    os._exit(code)
 
 
 def die_with_parent() -> None:

@@ -4,9 +4,11 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 import polars as pl
+from filelock import FileLock
 
 from stages.errors import DataError, LedgerError, UsageError
 from stages.ledger import Ledger, Run, drop, runs
@@ -59,16 +61,19 @@ def partitions(run: Run) -> Iterator[Partition]:
 def recorded(root: Path, ledger: Ledger, table: Table) -> list[Partition]:
     """The partitions of ``table`` that exist, over all runs in the ledger that are not retired.
 
-    :raises LedgerError: a sealed run's file is missing, or a file's run is not in the ledger.
+    A derived file that is missing is not made yet; answers that are missing were.
+
+    :raises LedgerError: a sealed run's answers are missing, or a file's run is not in the ledger.
     """
     expected = {p.path(root, table): p for run in runs(ledger, retired=True) for p in partitions(run)}
     stray = sorted(set((root / "data" / table.name).glob("model=*/run=*/*.parquet")) - set(expected))
     if stray:
         raise LedgerError(
-            f"{stray[0].relative_to(root)} belongs to no run in runs/; restore the ledger's entry or delete the file."
+            f"{stray[0].relative_to(root)} belongs to no run in runs/; restore the ledger with: git checkout runs."
         )
     for path, partition in expected.items():
-        if partition.run.entry.state == "sealed" and not partition.run.entry.retired and not path.exists():
+        sealed = partition.run.entry.state == "sealed" and not partition.run.entry.retired
+        if table is ANSWERS and sealed and not path.exists():
             raise LedgerError(
                 f"Run {partition.run.id} is sealed but {path.relative_to(root)} is not here; fetch it with: dvc pull (if dvc.lock was deleted: git checkout dvc.lock first)."
             )
@@ -122,12 +127,15 @@ def write(path: Path, table: Table, frame: pl.DataFrame) -> None:
     :raises DataError: the frame does not fit the table, or the file cannot be written.
     """
     conformed = table.conform(frame, path.name)
-    temporary = path.with_suffix(".parquet.tmp")
+    content = BytesIO()
+    conformed.write_parquet(content, compression="zstd", statistics=True)
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        conformed.write_parquet(temporary, compression="zstd", statistics=True)
+        temporary.write_bytes(content.getvalue())
         os.replace(temporary, path)
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except OSError as error:
+        temporary.unlink(missing_ok=True) if path.parent.is_dir() else None
         raise DataError(
             f"{path} cannot be written: {_first_line(error)}; make room or make the folder writable."
         ) from error
@@ -148,6 +156,13 @@ def replace_all(root: Path, table: Table, frames: Iterable[tuple[Partition, pl.D
         if not any(path.iterdir()):
             path.rmdir()
     return len(kept)
+
+
+def exclusive(root: Path) -> FileLock:
+    """Held while recorded answers become tables and while new answers join them, so that no table is half of both."""
+    path = root / ".cache" / "locks" / "tables.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return FileLock(path, timeout=300)
 
 
 def forget(root: Path, run: Run) -> None:

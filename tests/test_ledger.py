@@ -9,10 +9,13 @@ from stages.ledger import (
     Request,
     Run,
     askable,
+    enter,
     planned,
     read_ledger,
     record,
+    reindex,
     runs,
+    seal,
     today,
     with_run,
 )
@@ -122,3 +125,41 @@ def test_recording_keeps_what_others_recorded(project: Path, params: Params) -> 
     record(project, planned(EMPTY, params, GEMMA, NOW))
     record(project, planned(EMPTY, params, Request(model="smollm2-135m-instruct"), NOW))
     assert sorted(read_ledger(project).runs) == ["gemma-3-270m", "smollm2-135m-instruct"]
+
+
+def test_a_run_that_grew_while_it_was_asked_is_not_sealed(project: Path, params: Params) -> None:
+    asked = enter(project, params, Request(model="gemma-3-270m", languages=("en",)), NOW)
+    grown = enter(project, params, Request(model="gemma-3-270m", languages=("zh",)), NOW)
+    assert grown.entry.languages == ("en", "zh")
+    assert seal(project, asked).entry.state == "open"
+    assert next(runs(read_ledger(project))).entry == grown.entry
+    assert seal(project, grown).entry.state == "sealed"
+    assert next(runs(read_ledger(project))).entry.state == "sealed"
+
+
+def test_an_old_run_does_not_grow_and_keeps_its_age(params: Params) -> None:
+    old = planned(
+        EMPTY, params, Request(model="gemma-3-270m", languages=("en",), date="2026-11-01"), NOW - timedelta(days=29)
+    )
+    for state in ("open", "sealed"):
+        ledger = with_run(EMPTY, old.with_state(state))
+        with pytest.raises(LedgerError, match="older than 48 hours"):
+            planned(ledger, params, Request(model="gemma-3-270m", languages=("zh",), date="2026-11-01"), NOW)
+    young = planned(
+        with_run(EMPTY, old), params, Request(model="gemma-3-270m", date="2026-11-01"), NOW - timedelta(days=28)
+    )
+    assert young.entry.opened == old.entry.opened
+
+
+def test_the_ledger_is_what_lies_in_its_folder(project: Path, params: Params) -> None:
+    """Whatever git does to the index: it is DVC's, and made anew before DVC records anything."""
+    enter(project, params, GEMMA, NOW)
+    (project / "runs.yaml").write_text("asked: []\n", encoding="utf-8")
+    assert [run.model for run in runs(read_ledger(project))] == ["gemma-3-270m"]
+    reindex(project)
+    assert "gemma-3-270m" in (project / "runs.yaml").read_text(encoding="utf-8")
+
+
+def test_digits_of_other_scripts_are_no_date(params: Params) -> None:
+    with pytest.raises(UsageError, match="is not a date"):
+        planned(EMPTY, params, Request(model="gemma-3-270m", date="２０２６-11-02"), NOW)

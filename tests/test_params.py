@@ -22,6 +22,7 @@ def edited(project: Path, old: str, new: str) -> Path:
         ("resume_within: 48", "resume_within: soon", "key 'resume_within'"),
         ("default_plan: quick", "default_plan: slow", "default_plan lacks or names 'slow', known are: quick, full"),
         ("epochs: 2}", "epochs: 0}", "key 'plans.quick.epochs'"),
+        ("styles: [direct],", "styles: [dirct],", "key 'plans.quick.styles.0': 'dirct' is no style"),
         ("    api: completion\n", "    api: completion\n    apikey: x\n", "key 'models.gemma-3-270m.apikey'"),
         ("  gemma-3-270m:", "  openai/gpt:4o:", "'openai/gpt:4o' cannot name a model"),
         ("languages: [en, zh]", "languages: [en, zh, pt]", "protocols.two.wording lacks or names 'pt'"),

@@ -7,7 +7,7 @@ import pytest
 from stages.errors import DataError, LedgerError, UsageError
 from stages.ledger import Request, Run, named, planned, read_ledger, record, runs
 from stages.params import read_params
-from stages.schema import CONTRACTS, JUDGEMENTS
+from stages.schema import ANSWERS, CONTRACTS, JUDGEMENTS
 from stages.store import Partition, forget, partitions, project_root, read, read_items, recorded, replace_all, write
 
 ROWS = pl.DataFrame(
@@ -93,7 +93,8 @@ def test_recorded_are_the_files_of_runs_that_are_not_retired(project: Path) -> N
 def test_a_sealed_run_without_its_file_is_to_be_fetched(project: Path) -> None:
     made(project, state="sealed")
     with pytest.raises(LedgerError, match="fetch it with: dvc pull"):
-        recorded(project, read_ledger(project), JUDGEMENTS)
+        recorded(project, read_ledger(project), ANSWERS)
+    assert recorded(project, read_ledger(project), JUDGEMENTS) == [], "what is derived is made, not fetched"
 
 
 def test_a_forgotten_run_leaves_files_and_ledger_and_no_other_run(project: Path) -> None:

@@ -3,20 +3,22 @@
 import asyncio
 import os
 import threading
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from stages.errors import CallFailed, Incomplete, LedgerError, UsageError
-from stages.ledger import Run, askable, read_ledger, record, runs
+from stages.ledger import Run, askable, read_ledger, runs
+from stages.ledger import seal as seal_entry
 from stages.params import known, read_params
-from stages.query.collect import Collector, Sheet, finish, missing, sheet
+from stages.query.collect import Collector, Sheet, finish, missing, refuse_changed, sheet
 from stages.query.endpoints import NO_CALLS_VARIABLE
 from stages.query.journal import Journal, drop_journals, journal_path
 from stages.query.progress import Bars, Progress, Silent, Tracker
 from stages.schema import ANSWERS
-from stages.store import partitions, recorded
+from stages.store import exclusive, partitions, recorded
 
 __all__ = ["Bars", "Progress", "Silent", "Tracker", "ask_run", "drop_journals", "query_model", "unanswered"]
 
@@ -56,7 +58,10 @@ def ask_run(root: Path, run: Run, stop: threading.Event, progress: Progress, sea
 
 def _ask_locked(root: Path, run: Run, stop: threading.Event, progress: Progress, seal: bool) -> Run:
     params = read_params(root)
-    sheets = [s for s in (sheet(root, params, p) for p in partitions(run)) if not s.path(root).exists()]
+    lacking = [p for p in partitions(run) if not p.path(root, ANSWERS).exists()]
+    if run.entry.state == "sealed":
+        lacking = [p for p in lacking if journal_path(p.path(root, ANSWERS)).exists()]
+    sheets = [sheet(root, params, p) for p in lacking]
     if run.entry.state == "sealed":
         _finish(root, sheets, seal=False)
         return run
@@ -65,24 +70,34 @@ def _ask_locked(root: Path, run: Run, stop: threading.Event, progress: Progress,
         if left and not seal:
             _collect(root, run, sheets, stop, progress.add(run.id, left))
     except CallFailed as error:
-        raise Incomplete(
-            f"Run {run.id} is not complete: {str(error).rstrip('.')}; what was answered is kept."
-        ) from error
+        reason = str(error).rstrip(".")
+        raise Incomplete(f"Run {run.id} is not complete: {reason}; what was answered is kept.") from error
     _finish(root, sheets, seal)
-    if lacking := sum(missing(root, s) for s in sheets):
+    if left := sum(missing(root, s) for s in sheets):
         raise Incomplete(
-            f"Run {run.id} lacks {lacking} answers, their calls failed for now; run again to ask only those."
+            f"Run {run.id} lacks {left} answers, as their calls failed for now ({_commonest_failure(root, sheets)}); run "
+            "again to ask only those."
         )
-    sealed = run.with_state("sealed")
-    record(root, sealed)
-    return sealed
+    with exclusive(root):
+        return seal_entry(root, run)
 
 
 def _finish(root: Path, sheets: list[Sheet], seal: bool) -> None:
     for each in sheets:
         if seal or journal_path(each.path(root)).exists():
             with Journal(journal_path(each.path(root))) as journal:
+                refuse_changed(each, journal)
                 finish(root, each, journal, seal)
+
+
+def _commonest_failure(root: Path, sheets: list[Sheet]) -> str:
+    messages: Counter[str] = Counter()
+    for each in sheets:
+        with Journal(journal_path(each.path(root))) as journal:
+            messages.update(
+                row["failure_message"] for key, row in journal.failures.items() if key not in journal.answers
+            )
+    return messages.most_common(1)[0][0].rstrip(".") if messages else "no reason was recorded"
 
 
 def _collect(root: Path, run: Run, sheets: list[Sheet], stop: threading.Event, tracker: Tracker) -> None:
@@ -91,12 +106,8 @@ def _collect(root: Path, run: Run, sheets: list[Sheet], stop: threading.Event, t
             f"Run {run.id} lacks answers, but {NO_CALLS_VARIABLE} forbids calls; unset it, or fetch them: dvc pull."
         )
     model = sheets[0].model
-    if variable := model.missing_key():
-        raise UsageError(f"Model {run.model} needs its key in {variable}; set it in the environment or in .env.")
-    if model.route is None:
-        raise UsageError(
-            f"Model {run.model} has no route, so it cannot be asked; add `route` to its entry in params.yaml."
-        )
+    if obstacle := model.obstacle():
+        raise UsageError(f"Run {run.id} cannot be asked: {obstacle}.")
     collector = Collector(root, run.model, model, stop, tracker)
     with collector.endpoint_base() as base:
         asyncio.run(collector.collect(root, sheets, base))

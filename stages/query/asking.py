@@ -58,15 +58,20 @@ class Outcome:
 Sink = Callable[[Outcome], None]
 
 
-async def ask(todo: Sequence[Asked], endpoint: Endpoint, limits: Limits, sink: Sink, stop: threading.Event) -> None:
+async def ask(
+    todo: Sequence[Asked], endpoint: Endpoint, limits: Limits, sink: Sink, stop: threading.Event, proven: bool = False
+) -> None:
     """Ask every question of ``todo``; hand each outcome to ``sink`` the moment it is there.
+
+    A terminal error is final only once the model has replied to anything (``proven``: it has before): an unpaid account
+    or a wrong parameter fails every question, and is mended.
 
     :raises Stopped: ``stop`` was set; calls in flight were given up.
     :raises ModelUnavailable: no question of this model can be answered; the rest was not asked.
     """
-    queue, health = iter(todo), _Health(limits.give_up_after)
+    queue, health = iter(todo), _Health(limits.give_up_after, sink, proven)
     workers = [
-        asyncio.create_task(_work(queue, endpoint, limits, sink, health, stop))
+        asyncio.create_task(_work(queue, endpoint, limits, health, stop))
         for _ in range(min(limits.max_connections, len(todo)))
     ]
     try:
@@ -77,6 +82,7 @@ async def ask(todo: Sequence[Asked], endpoint: Endpoint, limits: Limits, sink: S
                 worker.result()
             if pending:
                 _heed(stop)
+        health.conclude()
     finally:
         for worker in workers:
             worker.cancel()
@@ -89,29 +95,42 @@ def _heed(stop: threading.Event) -> None:
 
 
 class _Health:
-    """Counts questions that failed in a row; a dead endpoint is not asked a thousand times."""
+    """Whether the model can be asked at all: a dead endpoint is not asked a thousand times."""
 
-    def __init__(self, give_up_after: int) -> None:
-        self.give_up_after = give_up_after
-        self.failures = 0
+    def __init__(self, give_up_after: int, sink: Sink, proven: bool) -> None:
+        self.give_up_after, self.sink, self.proven = give_up_after, sink, proven
+        self.failures, self.held = 0, list[Outcome]()
 
     def note(self, outcome: Outcome) -> None:
         self.failures = 0 if outcome.reply else self.failures + 1
+        self.proven = self.proven or outcome.reply is not None
+        if self.proven or not outcome.final:
+            self.sink(outcome)
+        else:
+            self.held.append(outcome)
+        if self.proven:
+            while self.held:
+                self.sink(self.held.pop(0))
         if self.failures >= self.give_up_after and outcome.error:
             raise ModelUnavailable(
                 outcome.error.kind, f"{self.failures} questions in a row failed, the last with: {outcome.error}"
             )
 
+    def conclude(self) -> None:
+        if self.held:
+            error = self.held[-1].error
+            assert error is not None
+            raise ModelUnavailable(error.kind, f"not one question was answered, the last failed with: {error}")
+
 
 async def _work(
-    queue: Iterator[Asked], endpoint: Endpoint, limits: Limits, sink: Sink, health: _Health, stop: threading.Event
+    queue: Iterator[Asked], endpoint: Endpoint, limits: Limits, health: _Health, stop: threading.Event
 ) -> None:
     for asked in queue:
         _heed(stop)
         outcome = await _ask_one(asked, endpoint, limits)
         if isinstance(outcome.error, ModelUnavailable):
             raise outcome.error
-        sink(outcome)
         health.note(outcome)
 
 

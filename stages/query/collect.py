@@ -11,16 +11,17 @@ from typing import Any
 
 import polars as pl
 
+from stages.errors import LedgerError
 from stages.params import Model, Params, Protocol
 from stages.query.asking import Asked, Limits, Outcome, ask
 from stages.query.embedded import served, weights_file
-from stages.query.endpoints import LitellmEndpoint, first_tokens, requested
+from stages.query.endpoints import LitellmEndpoint, first_tokens, load_litellm, requested
 from stages.query.journal import Journal, Row, journal_path
 from stages.query.progress import Tracker
 from stages.query.prompts import canonical, protocol_hash, render
 from stages.query.questions import expected
 from stages.schema import ANSWERS, SCHEMA_VERSION
-from stages.store import Partition, read_items, write
+from stages.store import Partition, exclusive, read_items, write
 
 CACHE = Path(".cache/models")
 NOT_ASKED = "not_asked"
@@ -41,9 +42,24 @@ class Sheet:
 
 
 def sheet(root: Path, params: Params, partition: Partition) -> Sheet:
-    model, protocol = params.models[partition.run.model], params.protocols[partition.protocol]
+    """Every question of ``partition``, as params.yaml and the items have it today.
+
+    :raises LedgerError: its model or protocol is no longer in params.yaml, or there is nothing to ask.
+    """
+    run = partition.run
+    for kind, name, names in (("model", run.model, params.models), ("protocol", partition.protocol, params.protocols)):
+        if name not in names:
+            raise LedgerError(
+                f"Run {run.id} is of the {kind} {name}, which is no longer in params.yaml; put it back, or remove the "
+                f"run with: checkup forget {run.id}."
+            )
+    model, protocol = params.models[run.model], params.protocols[partition.protocol]
     items = read_items(root, partition.benchmark)
     questions = expected(items, partition.language, protocol, partition.run.entry)
+    if not questions:
+        raise LedgerError(
+            f"Run {run.id} asks nothing as {partition}: no item has its styles; remove it with: checkup forget {run.id}."
+        )
     asked = [Asked(q, render(q, protocol, partition.language, model.api)) for q in questions]
     return Sheet(partition, model, protocol, asked)
 
@@ -76,11 +92,15 @@ class Collector:
         """
         for each in sheets:
             with Journal(journal_path(each.path(root))) as journal:
+                refuse_changed(each, journal)
                 await self._ask(each, journal, base)
                 finish(root, each, journal)
 
     async def _ask(self, sheet: Sheet, journal: Journal, base: str | None) -> None:
         todo = [a for a in sheet.asked if a.question.key not in journal.answers]
+        if not todo:
+            return
+        load_litellm()  # takes seconds, which are not the first call's
         endpoint = LitellmEndpoint(sheet.model, sheet.protocol, base, await self._constraint(todo, base))
 
         def record(outcome: Outcome) -> None:
@@ -89,10 +109,11 @@ class Collector:
             self.tracker.advance(failed=outcome.reply is None, cost=outcome.reply.cost if outcome.reply else None)
 
         async with endpoint:
-            await ask(todo, endpoint, limits(sheet.model), record, self.stop)
+            proven = any(row["reply"] is not None for row in journal.answers.values())
+            await ask(todo, endpoint, limits(sheet.model), record, self.stop, proven)
 
     async def _constraint(self, todo: Sequence[Asked], base: str | None) -> dict[str, int] | None:
-        if self.model.constrain is None or base is None or not todo:
+        if self.model.constrain is None or base is None:
             return None
         words = sorted({option["text"] for asked in todo for option in asked.question.options})
         return await first_tokens(base, todo[0].prompt.text, words)
@@ -114,6 +135,27 @@ def missing(root: Path, sheet: Sheet) -> int:
         return sum(a.question.key not in journal.answers for a in sheet.asked)
 
 
+def refuse_changed(sheet: Sheet, journal: Journal) -> None:
+    """See to it that what is still to be asked is asked as the rest was.
+
+    :raises LedgerError: items, wording, answer form, model name or sampling parameters changed since the run was begun.
+    """
+    today = {a.question.key: _way(sheet, a) for a in sheet.asked}
+    for key, row in journal.answers.items():
+        recorded = (row["protocol_hash"], row["prompt_hash"], row["requested_model"], row["params_requested"])
+        if today.get(key) != recorded:
+            raise LedgerError(
+                f"Run {sheet.partition.run.id} was begun with other items, wording or model settings than there are now, "
+                f"as {key[0]} shows; restore params.yaml and the items with git, or begin anew with: checkup run --fresh."
+            )
+
+
+def _way(sheet: Sheet, asked: Asked) -> tuple[str, ...]:
+    """How a question is asked: what must not change while a run is open."""
+    facts = _question_facts(sheet, asked)
+    return tuple(facts[name] for name in ("protocol_hash", "prompt_hash", "requested_model", "params_requested"))
+
+
 def finish(root: Path, sheet: Sheet, journal: Journal, seal: bool = False) -> bool:
     """Turn a complete journal into the partition's file; with ``seal`` also an incomplete one. Say whether it was done.
 
@@ -124,7 +166,9 @@ def finish(root: Path, sheet: Sheet, journal: Journal, seal: bool = False) -> bo
         return False
     for asked in lacking:
         journal.answer(_unanswered_row(sheet, asked, journal))
-    write(sheet.path(root), ANSWERS, pl.DataFrame(list(journal.answers.values()), schema=ANSWERS.schema, orient="row"))
+    rows = pl.DataFrame(list(journal.answers.values()), schema=ANSWERS.schema, orient="row")
+    with exclusive(root):
+        write(sheet.path(root), ANSWERS, rows)
     return True
 
 
@@ -190,7 +234,7 @@ def _question_facts(sheet: Sheet, asked: Asked) -> Row:
         "prompt_hash": asked.prompt.hash,
         "prompt": asked.prompt.recorded,
         "requested_model": model.name(partition.run.model),
-        "params_requested": canonical(requested(sheet.protocol)),
+        "params_requested": canonical(requested(sheet.protocol) | model.changes()),
         "access_route": "local" if model.is_local else "api",
         "vendor": model.vendor,
         "country": model.country,

@@ -46,8 +46,10 @@ def _assembled(package: str, cache: Path) -> Path:
     checked = target.with_suffix(".sha256")
     if target.is_file() and checked.is_file() and checked.read_text(encoding="ascii") == module.EXPECTED_SHA256:
         return target
+    aside = target.with_suffix(f".{os.getpid()}.tmp")  # another process may have the target mapped
     try:
-        module.assemble(target, overwrite=True)
+        module.assemble(aside, overwrite=True)
+        os.replace(aside, target)
     except (OSError, ValueError, ImportError) as error:
         raise ModelUnavailable("weights", f"the weights of {package!r} could not be put together: {error}") from error
     checked.write_text(module.EXPECTED_SHA256, encoding="ascii")

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 from typing import Protocol as Interface
@@ -11,6 +12,7 @@ import aiohttp
 
 from stages.errors import CallFailed, ModelUnavailable, Terminal, Transient
 from stages.params import Model, Protocol
+from stages.query.filtering import STOP_REASONS, filter_word
 from stages.query.prompts import Prompt
 from stages.query.questions import Question
 from stages.query.reply import Reply, clean
@@ -52,19 +54,17 @@ class LitellmEndpoint:
         await close_clients()
 
     def sent(self, question: Question) -> dict[str, Any]:
-        """The sampling parameters sent for ``question``, after what the roster entry changes."""
-        params = requested(self.protocol)
-        changed = {"temperature": self.model.temperature, "max_tokens": self.model.max_tokens}
-        params |= {name: value for name, value in changed.items() if value is not None}
+        """What is sent for ``question`` beside the prompt, after what the roster entry changes."""
+        return {**self._parameters(question), **self.model.extra_body}
+
+    def _parameters(self, question: Question) -> dict[str, Any]:
+        params = requested(self.protocol) | self.model.changes()
         if self.model.seed:
             params["seed"] = question.seed
         if self.constraint:
             biased = [self.constraint[option["text"]] for option in question.options]
-            params |= {
-                "max_tokens": 1,
-                "logprobs": self.model.top_logprobs,
-                "logit_bias": dict.fromkeys(map(str, biased), 100),
-            }
+            bias = dict.fromkeys(map(str, biased), 100)
+            params |= {"max_tokens": 1, "logprobs": self.model.top_logprobs, "logit_bias": bias}
         return params
 
     async def call(self, question: Question, prompt: Prompt) -> Reply:
@@ -80,7 +80,7 @@ class LitellmEndpoint:
             "max_retries": 0,
             "timeout": self.model.timeout,
             "extra_body": self.model.extra_body or None,
-            **self.sent(question),
+            **self._parameters(question),
         }
         try:
             if prompt.messages:
@@ -112,12 +112,13 @@ class LitellmEndpoint:
         usage = getattr(response, "usage", None)
         details = getattr(usage, "prompt_tokens_details", None)
         facts: dict[str, Any] = {
-            "served_model": getattr(response, "model", None),
-            "fingerprint": getattr(response, "system_fingerprint", None),
-            "prompt_tokens": getattr(usage, "prompt_tokens", None),
-            "completion_tokens": getattr(usage, "completion_tokens", None),
+            "served_model": clean(getattr(response, "model", None)),
+            "fingerprint": clean(getattr(response, "system_fingerprint", None)),
+            "prompt_tokens": _count(getattr(usage, "prompt_tokens", None)),
+            "completion_tokens": _count(getattr(usage, "completion_tokens", None)),
             "cached_tokens": getattr(details, "cached_tokens", None),
-            "cost": response._hidden_params.get("response_cost"),
+            # A price list knows the provider's own endpoint, not what somebody else asks for a model of that name.
+            "cost": None if self.model.api_base else response._hidden_params.get("response_cost") or None,
         }
         if not response.choices:
             return Reply(text=None, stop_reason="content_filter", native_stop_reason="no choices", **facts)
@@ -125,10 +126,11 @@ class LitellmEndpoint:
         message = getattr(choice, "message", None)
         refusal = getattr(message, "refusal", None)
         native = (getattr(choice, "provider_specific_fields", None) or {}).get("native_finish_reason")
+        withheld = refusal or str(native).lower() in STOP_REASONS
         return Reply(
             text=clean(message.content if message else choice.text),
             reasoning=clean(getattr(message, "reasoning_content", None)),
-            stop_reason="content_filter" if refusal else choice.finish_reason,
+            stop_reason="content_filter" if withheld else choice.finish_reason,
             native_stop_reason=clean(f"refusal: {refusal}") if refusal else native or choice.finish_reason,
             candidates=_candidates(choice, question, self.constraint),
             **facts,
@@ -137,7 +139,7 @@ class LitellmEndpoint:
     def _translated(self, error: Exception) -> CallFailed:
         status = getattr(error, "status_code", None)
         message = redacted(str(error), self._key())
-        if _code(error) == "insufficient_quota":
+        if _code(error) == "insufficient_quota" or status == 402:
             return ModelUnavailable("quota", message)
         if status in (401, 403):
             variable = self.model.api_key_env or "api_key_env"
@@ -167,6 +169,8 @@ def load_litellm() -> Any:
 
 async def close_clients() -> None:
     """Close the HTTP clients that litellm keeps for the running event loop; those of other threads' loops stay."""
+    if "litellm" not in sys.modules:
+        return
     from litellm import in_memory_llm_clients_cache as kept
     from litellm.caching.llm_caching_handler import running_loop_token
 
@@ -184,11 +188,13 @@ def redacted(message: str, key: str) -> str:
 
 
 def _as_filtered(error: Exception) -> Reply | None:
-    """A provider's content filter answers with an HTTP error; that is an answer, not a failure."""
-    code = _code(error)
-    if "content_filter" in code or type(error).__name__ == "ContentPolicyViolationError":
-        return Reply(text=None, stop_reason="content_filter", native_stop_reason=code or "content policy")
-    return None
+    word = filter_word(error)
+    return Reply(text=None, stop_reason="content_filter", native_stop_reason=word) if word else None
+
+
+def _count(number: Any) -> int | None:
+    """A number of tokens as it can be; null where the provider reports nonsense, or litellm a 0 for nothing reported."""
+    return number if isinstance(number, int) and number > 0 else None
 
 
 def _code(error: Exception) -> str:

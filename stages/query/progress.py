@@ -31,7 +31,7 @@ class Silent:
 
 
 class Bars:
-    """One bar per model on stderr, drawn only on a terminal; use as a context manager."""
+    """One bar per run on stderr, or one line where that is no terminal; use as a context manager."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._bar = Bar(
@@ -53,6 +53,8 @@ class Bars:
             self._bar.stop()
 
     def add(self, label: str, total: int) -> Tracker:
+        if not self._bar.console.is_terminal:
+            self._bar.console.print(f"Asking {label}: {total} questions.", soft_wrap=True)
         return _OneBar(self._bar, self._bar.add_task(label, total=total, note=""))
 
 

@@ -20,7 +20,7 @@ Every table is Parquet, sorted by its grain, with exactly these columns and type
 
 ```
 checkup sql "select view_name, comment from duckdb_views() where not internal"
-checkup sql "select column_name, comment from duckdb_columns() where table_name = 'camps'"
+checkup sql "select column_name, comment from duckdb_columns() where schema_name = 'main' and table_name = 'camps'"
 ```
 
 A null means "does not apply" or "is not known"; there is no NaN. Types are those of polars; a list of structs is described under [Structs](#structs).

@@ -22,7 +22,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Checkout, Se
         enrol(checkout, server.base)
         first = checkout.call("checkup", "run")
         assert first.returncode == 0, first.stderr
-        assert first.stderr == ""
+        (said,) = first.stderr.splitlines()
+        assert said.startswith("Asking wired@")
+        assert said.endswith(f": {QUESTIONS} questions.")
         yield checkout, server, first.stdout
 
 
@@ -43,7 +45,7 @@ def test_the_same_day_again_makes_no_call(run: tuple[Checkout, Server, str]) -> 
     checkout, server, first = run
     before = checkout.hashes()
     again = checkout.call("checkup", "run")
-    assert (again.returncode, again.stdout) == (0, first)
+    assert (again.returncode, again.stdout, again.stderr) == (0, first, "")
     assert len(server.requests) == QUESTIONS
     assert checkout.hashes() == before
 

@@ -81,3 +81,14 @@ def test_a_signal_ends_it_within_five_seconds_and_leaves_nothing(
         assert "every answer received so far is kept" in said
     assert checkout.call(*name.split()).returncode == 0
     assert QUESTIONS <= len(server.requests) <= QUESTIONS + IN_FLIGHT
+
+
+def test_two_runs_at_once_do_not_break_each_other(asked: tuple[Checkout, Server]) -> None:
+    checkout, server = asked
+    with (checkout.root / "params.yaml").open("a", encoding="utf-8") as roster:
+        roster.write(f"  second: {{route: openai/m, api_base: '{server.base}', max_connections: 4}}\n")
+    both = [checkout.start("checkup", "run", "--limit", "6", "--model", model) for model in ("wired", "second")]
+    said = [process.communicate(timeout=200)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    assert len(server.requests) == 2 * 6 * 4
+    assert checkout.call("dvc", "status").stdout.strip() == "Data and pipelines are up to date."

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import cli
+from flows import entry
 from stages.errors import CheckupError, Incomplete, Stopped, UsageError
 
 Checkup = Callable[..., tuple[int, str, str]]
@@ -25,7 +25,7 @@ def checkup(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     def call(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["checkup", *arguments])
         with pytest.raises(SystemExit) as ending:
-            cli.main()
+            entry.main()
         said = capsys.readouterr()
         code = ending.value.code
         assert isinstance(code, int) or code is None
@@ -130,12 +130,19 @@ def test_models_without_their_key_are_listed_with_the_reason(
     assert rows == {
         "gemma-3-270m": "yes",
         "smollm2-135m-instruct": "yes",
-        "paid": "SOME_KEY is not set",
-        "heard-of": "no route: answers can only be imported",
+        "paid": "its key SOME_KEY is not set; put it into .env or the environment",
+        "heard-of": "it has no route, so answers for it can only be imported; add `route` to its entry in params.yaml",
     }
     _, out, said = checkup("plan")
-    assert "paid: skipped, SOME_KEY is not set." in said
+    assert "paid: skipped, its key SOME_KEY is not set; put it into .env or the environment." in said
     assert "paid" not in out
+    for command in ("plan", "run"):
+        code, _, said = checkup(command, "--model", "paid")
+        assert (code, said) == (
+            2,
+            "Error: Model paid cannot be asked: its key SOME_KEY is not set; put it into .env or the environment.\n",
+        )
+    assert not (project / "runs" / "paid.yaml").exists(), "what cannot be asked must not stand in the way of what can"
 
 
 def test_a_key_in_the_env_file_counts(checkup: Checkup, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

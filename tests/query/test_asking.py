@@ -2,6 +2,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -75,7 +76,8 @@ def test_a_transient_failure_is_asked_again_until_it_replies() -> None:
     [(Transient("server_error", "503"), 3, False), (Terminal("bad_request", "400"), 1, True)],
 )
 def test_only_what_can_succeed_is_asked_again(error: CallFailed, attempts: int, final: bool) -> None:
-    (outcome,) = run(Scripted(lambda _, __: error), 1)
+    limits = replace(QUICK, max_connections=1)
+    _, outcome = run(Scripted(lambda text, _: Reply("he") if text == "0" else error), 2, limits)
     assert (outcome.reply, outcome.error, outcome.attempts, outcome.final) == (None, error, attempts, final)
 
 
@@ -132,3 +134,19 @@ def test_a_stop_ends_within_a_second_and_gives_up_what_is_in_flight() -> None:
         )
     assert time.monotonic() - started < 1.5
     assert len(outcomes) == 6
+
+
+@pytest.mark.parametrize("questions", [3, 1000])
+def test_an_error_that_every_question_meets_is_no_answer_to_any(questions: int) -> None:
+    """An unpaid account, a parameter that the endpoint refuses: mended, the same questions are asked again."""
+    outcomes: list[Outcome] = []
+    endpoint = Scripted(lambda _, __: Terminal("bad_request", "temperature: only 1"))
+    with pytest.raises(ModelUnavailable, match="temperature: only 1"):
+        asyncio.run(ask(todo(questions), endpoint, QUICK, outcomes.append, threading.Event()))
+    assert outcomes == []
+
+
+def test_once_the_model_has_replied_a_terminal_error_is_final() -> None:
+    outcomes = run(Scripted(lambda text, _: Reply("he") if text == "5" else Terminal("bad_request", "400")), 8)
+    assert len(outcomes) == 8
+    assert sum(o.final for o in outcomes) == 8

@@ -15,11 +15,11 @@ from stages.query.reply import Reply
 from tests.wire import Response, Server, chat, completion, error, serving
 
 KEY = "sk-planted-0123456789abcdef"
-WORDING = {"chat": "{options} {text}", "completion": "{options} {text}", "or": "/"}
+WORDING = {"chat": "{options} {text}", "completion": "{options} {text}", "comma": ", ", "or": "/"}
 PROTOCOL = Protocol.model_validate(
     {
         "benchmarks": ["b"],
-        "options": ["he", "she"],
+        "form": "two",
         "elicitation": "choice",
         "conversation": "fresh",
         "wording": {"en": WORDING},

@@ -22,5 +22,5 @@ def test_a_bar_shows_count_failures_and_money() -> None:
     assert "$0.75" in text
 
 
-def test_nothing_is_drawn_where_nobody_watches() -> None:
-    assert shown(terminal=False) == ""
+def test_a_log_gets_one_line() -> None:
+    assert shown(terminal=False) == "Asking gemma@2026-11-30: 3 questions.\n"

@@ -1,0 +1,32 @@
+"""Another DVC command in the same project is waited for, and named when it does not end. (case 35)"""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from flows import versions
+from stages.errors import CheckupError
+from tests.end_to_end.checkout import make_checkout
+
+
+def test_whoever_holds_the_project_for_too_long_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkout = make_checkout(tmp_path / "project")
+    assert checkout.call("dvc", "repro", "load").returncode == 0
+    lock = checkout.root / ".dvc" / "tmp" / "rwlock"
+    holder = {"pid": os.getpid(), "cmd": "dvc repro elsewhere"}
+    held = {"write": {str(checkout.root / "data" / "items"): holder}, "read": {}}
+    lock.write_text(json.dumps(held), encoding="utf-8")
+    tries: list[int] = []
+    once = versions._once
+
+    def counted(root: Path, arguments: tuple[str, ...]) -> tuple[int, str]:
+        tries.append(1)
+        return once(root, arguments)
+
+    monkeypatch.setattr(versions, "WAIT_SECONDS", 4.0)
+    monkeypatch.setattr(versions, "_once", counted)
+    with pytest.raises(CheckupError, match=f"{os.getpid()}.*dvc repro elsewhere"):
+        versions.commit(checkout.root)
+    assert len(tries) > 1, "it must be waited for"
