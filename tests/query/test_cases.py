@@ -1,6 +1,7 @@
 """Real failures of tools like this one, put on the wire: filters, prices, settings that a provider refuses."""
 
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,7 @@ def test_one_file_has_the_answers_of_one_model_asked_one_way(project: Path, wire
             ask(project, run, stop)
         text = roster.read_text(encoding="utf-8")
         roster.write_text(text.replace("{route: openai/m,", "{route: openai/other, temperature: 1,"), encoding="utf-8")
+        time.sleep(0.5)  # what was in flight at the stop has arrived
         asked = len(server.requests)
         with pytest.raises(LedgerError, match="begun with other items, wording or model settings"):
             ask(project, run)
