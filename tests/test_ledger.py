@@ -139,7 +139,7 @@ def test_an_old_run_does_not_grow_and_keeps_its_age(params: Params) -> None:
         EMPTY, params, Request(model="gemma-3-270m", languages=("en",), date="2026-11-01"), NOW - timedelta(days=29)
     )
     for state in ("open", "sealed"):
-        ledger = with_run(EMPTY, old.with_state(state))  # type: ignore[arg-type]
+        ledger = with_run(EMPTY, old.with_state(state))
         with pytest.raises(LedgerError, match="older than 48 hours"):
             planned(ledger, params, Request(model="gemma-3-270m", languages=("zh",), date="2026-11-01"), NOW)
     young = planned(
