@@ -3,7 +3,8 @@
 In this order: a marked answer ("the answer is …", the item with its blank filled; of several the last), the option
 alone (the whole reply, its first word before a stop, a line of its own), then a refusal, and last, unless the reply
 was cut off, the only option named, if it is quoted, first, or the reply is short. What the reply denies ("not he") is
-no choice. Two different choices in one place contradict each other.
+no choice; what it remarks ("many would say he") is one only where there is no answer besides. Two different choices in
+one place contradict each other.
 """
 
 import polars as pl
@@ -12,7 +13,9 @@ from stages.judge._patterns import (
     BOUNDARY,
     CHAIN,
     LEFT,
+    LETTER,
     LETTER_TOKENS,
+    NO_LETTER,
     OPEN,
     RIGHT,
     TEXT_TOKENS,
@@ -28,6 +31,11 @@ SHORT = 6
 """Most words (Chinese: characters) of a reply in which merely naming an option is an answer."""
 _LINE = rf"(?m)(?:^|[.!?;])[ \"'(\[▁.,:-]*{CHAIN}[ \"')\]▁]*(?:项|选项)?[ \"')\]▁.,!:;~-]*$"
 _FIRST = rf"\A({OPEN}{CHAIN})[ \"')\]▁]*(?:[.,:;!()\n-]|(?:because|since|as){BOUNDARY}|因为|\z)"
+_FIRM = (
+    rf"\A{OPEN}{CHAIN}[ \"')\]▁]*[.,;!]*\s*(?:\n|\z)|"
+    rf"\A{OPEN}(?:{LETTER}[\s.):,、\"'(-]{{0,4}})?{NO_LETTER}[ \"')\]▁]*(?:[.,;!\n]|\z)"
+)
+"""An option alone that a weak marker leaves standing; a letter before other text may head a list."""
 _QUOTED = rf"\"\s*{WORD}\s*[.,!?]?\s*\"|'\s*{WORD}\s*[.,!?]?\s*'"
 _COUNTED = rf"[a-z0-9]+(?:'[a-z]+)?|\p{{Han}}|{TOKEN}"
 _QUOTATION = r"\"[^\"\n]{8,}\"|(?:^|\s)'(?:[^'\n]|'[a-z]){8,}'(?:[\s.,!?]|$)"
@@ -46,11 +54,21 @@ def chosen(frame: pl.DataFrame) -> pl.DataFrame:
     ``denied``  whether every option named is denied.
     """
     asserted = frame.with_columns(replaced(pl.col("said"), patterns().asserted).alias("asserted"))
-    marked = asserted.join(_marked(asserted), on="row", how="left")
-    explicit = _or_else(marked, _alone(marked.filter(pl.col("tokens").is_null())))
+    own = asserted.with_columns(replaced(pl.col("asserted"), patterns().remarks))
+    answered = asserted.join(_explicit(own).select("row", *_FOUND), on="row", how="left")
+    explicit = _or_else(answered, _explicit(answered.filter(pl.col("tokens").is_null()).drop(_FOUND)))
     all_found = _or_else(explicit, _implied(explicit.filter(pl.col("tokens").is_null())))
     named, still_named = (pl.col(column).str.contains(TOKEN) for column in ("said", "asserted"))
     return all_found.select("row", *_FOUND, (named & ~still_named).alias("denied"))
+
+
+def _explicit(frame: pl.DataFrame) -> pl.DataFrame:
+    """``frame`` with the answers that are marked or stand alone in ``asserted``."""
+    answers, firm = any_of(patterns().answers), pl.col("asserted").str.contains(_FIRM)
+    settled = frame.select((pl.col("asserted").str.contains(answers) | firm).alias("settled"))["settled"]
+    found = [_marked(frame.filter(settled), patterns().strong), _marked(frame.filter(~settled), patterns().markers)]
+    marked = frame.join(pl.concat(found), on="row", how="left")
+    return _or_else(marked, _alone(marked.filter(pl.col("tokens").is_null())))
 
 
 def _or_else(frame: pl.DataFrame, more: pl.DataFrame) -> pl.DataFrame:
@@ -71,12 +89,11 @@ def _name(text: pl.Expr, rules: tuple[Rule, ...]) -> pl.Expr:
     return pl.coalesce([pl.when(text.str.contains(rule.regex)).then(pl.lit(rule.name)) for rule in rules])
 
 
-def _marked(frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows of ``frame`` with a marked answer, and what the last sentence that has one marks.
+def _marked(frame: pl.DataFrame, rules: tuple[Rule, ...]) -> pl.DataFrame:
+    """Rows of ``frame`` with an answer that one of ``rules`` marks, and what the last sentence that has one marks.
 
     Replies put their answers in few ways, so that each way is looked into once.
     """
-    rules = patterns().markers
     until_mark = pl.col("asserted").str.extract_all(rf"[^.!?;\n]*(?:{any_of(rules)})").list.last()
     rows = frame.select("row", until_mark.alias("until")).drop_nulls()
     marks = pl.col("until").str.extract_all(any_of(rules))

@@ -13,7 +13,9 @@ so that every further pattern is written once for all of them. In a pattern of t
 
 The kinds, in the order they are used: ``reasoning``, ``characters`` and ``clean`` are replacements in the text;
 ``ignored``, ``word`` and ``neutral`` make tokens of words (those of kind ``neutral`` are answers even where no option
-has them as its key); ``negated`` and ``contrast`` leave what a reply asserts; ``marker`` and ``refusal`` are looked for.
+has them as its key); ``negated`` and ``contrast`` leave what a reply asserts, and without what is of kind ``remark``
+what it asserts for itself; ``answer``, ``marker``, ``weak`` (which none of kind ``answer`` gives way to) and ``refusal``
+are looked for.
 """
 
 import csv
@@ -28,7 +30,7 @@ from stages.errors import DataError
 FILE = Path(__file__).with_name("patterns.csv")
 KINDS = (
     *("reasoning", "characters", "clean", "follower", "part"),
-    *("ignored", "word", "neutral", "negated", "contrast", "marker", "refusal"),
+    *("ignored", "word", "neutral", "negated", "contrast", "remark", "answer", "marker", "weak", "refusal"),
 )
 LEFT, RIGHT, OTHER = "\uf8f0", "\uf8f1", "∅"
 """Stand for the item's text before and after its blank, and for a longer word that has a choice in it."""
@@ -39,9 +41,10 @@ TOKEN = r"[\x{E000}-\x{E2FF}]"
 WORD = r"[\x{E000}-\x{E0FF}]"
 OPEN = r"[\s\"'(\[\]▁:]*"
 CLOSE = r"[\s\"')\]▁]*"
-_LETTER = r"[\x{E100}-\x{E1FF}]"
+LETTER = r"[\x{E100}-\x{E1FF}]"
+NO_LETTER = r"[\x{E000}-\x{E0FF}\x{E200}-\x{E2FF}]"
 # "B) engineer" is one answer given twice.
-_UNIT = rf"(?:{_LETTER}[\s.):,、\"'(-]{{0,4}})?{TOKEN}+"
+_UNIT = rf"(?:{LETTER}[\s.):,、\"'(-]{{0,4}})?{TOKEN}+"
 _AND = rf"(?:,{CLOSE}(?:or|and)?|{CLOSE}(?:or|and|/|&|、|或者|或|和|与|及|以及|还是))"
 CHAIN = rf"{_UNIT}(?:{_AND}{OPEN}{_UNIT})*"
 _NOUN = r"(?:(?:the |a )?(?:word|pronoun|option|choice|letter|选项|代词|单词|词语|词|字|汉字)\s*)?"
@@ -84,6 +87,12 @@ class Patterns:
     """Names of the words that are answers even where no option has them as its key."""
     asserted: tuple[Rule, ...]
     """Take away what a reply denies, asks or makes conditional, and part what it contrasts."""
+    remarks: tuple[Rule, ...]
+    """Take away what others choose, or what would be usual: no answer where the reply has one of its own."""
+    answers: tuple[Rule, ...]
+    """Those of the markers beside which the weak ones do not count."""
+    strong: tuple[Rule, ...]
+    """The markers without the weak ones."""
     markers: tuple[Rule, ...]
     refusals: tuple[Rule, ...]
 
@@ -122,7 +131,10 @@ def patterns() -> Patterns:
         words=words,
         neutral=frozenset(row.name for row in kinds["neutral"]),
         asserted=_merged([*kinds["negated"], *kinds["contrast"]], macros, {}),
-        markers=_rules(kinds["marker"], macros),
+        remarks=_merged(kinds["remark"], macros, {}),
+        answers=_rules(kinds["answer"], macros),
+        strong=_rules([row for row in rows if row.kind in ("answer", "marker")], macros),
+        markers=_rules([row for row in rows if row.kind in ("answer", "marker", "weak")], macros),
         refusals=_rules(kinds["refusal"], macros),
     )
 

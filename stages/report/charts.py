@@ -25,7 +25,6 @@ WITHIN = 20
 """A lean inside ± this can be called balanced."""
 DECIDED = 30
 """Above this percentage of items position decides."""
-NOT_MEASURABLE = "not measurable"
 
 Mark = dict[str, Any]
 Chart = Callable[[Evidence, Setting], str]
@@ -70,7 +69,8 @@ def _y(names: Sequence[str]) -> alt.Y:
 
 
 def _interval_chart(marks: list[Mark], names: Sequence[str], x: alt.X, under: list[Any], tones: Sequence[str]) -> str:
-    """A row per name, a line per interval and a dot per value; several tones stand below each other within a row."""
+    """A row per name with a mark, a line per interval, a dot per value; several tones stand below each other in a row."""
+    names = [name for name in names if any(mark["name"] == name for mark in marks)]
     base = alt.Chart(_values(marks)).encode(y=_y(names))
     if len(tones) > 1:
         base = base.encode(yOffset=alt.YOffset("tone:N", sort=list(tones)))
@@ -89,16 +89,28 @@ def _line_at(value: float, dashed: bool = False) -> Any:
     return rule.encode(x=alt.X("at:Q"))
 
 
-def _mark(name: str, tone: str, figure: Figure, hollow: bool = False) -> list[Mark]:
-    """The mark of ``figure``; none without a value, a bare dot without an interval."""
+def _mark(evidence: Evidence, subject: Subject, tone: str, figure: Figure) -> list[Mark]:
+    """The mark of ``figure``, hollow where the controls failed; none without a value, a bare dot without an interval."""
     if figure.value is None:
         return []
     low, high = (figure.value if end is None else end for end in (figure.low, figure.high))
-    return [{"name": name, "tone": tone, "value": figure.value, "low": low, "high": high, "hollow": hollow}]
+    hollow = evidence.failed_controls(subject.part)
+    return [{"name": subject.model, "tone": tone, "value": figure.value, "low": low, "high": high, "hollow": hollow}]
 
 
-def _hollow(evidence: Evidence, subject: Subject) -> bool:
-    return bool(evidence.camp(subject.part)["camp"] == NOT_MEASURABLE)
+RESTS_ON = {"lean": ("lean",), "pull": ("order_pull",), "default": ("lean", "default"), "decided": ("order_decided",)}
+"""Chart -> the scores a model needs to have a point in it."""
+
+
+def absent(evidence: Evidence, setting: Setting, chart: str) -> dict[str, list[str]]:
+    """Why models have no point in ``chart``: reason -> models."""
+    found: dict[str, list[str]] = {}
+    for subject in setting.subjects:
+        missing = [m for key in RESTS_ON[chart] if (m := evidence.figure(subject.part, key).missing)]
+        if missing:
+            never = evidence.labels["missing"]["not_asked"]
+            found.setdefault(never if evidence.never_asked(subject.part) else missing[0], []).append(subject.model)
+    return found
 
 
 def lean_domains(evidence: Evidence, setting: Setting) -> list[str]:
@@ -113,9 +125,7 @@ def lean(evidence: Evidence, setting: Setting) -> str:
         mark
         for subject in setting.subjects
         for domain in domains
-        for mark in _mark(
-            subject.model, domain, evidence.figure(subject.part, "lean", domain=domain), _hollow(evidence, subject)
-        )
+        for mark in _mark(evidence, subject, domain, evidence.figure(subject.part, "lean", domain=domain))
     ]
     band = alt.Chart(_values([{"from": -WITHIN, "to": WITHIN}])).mark_rect(color=BAND).encode(x="from:Q", x2="to:Q")
     x = _x("low", evidence.labels["charts"]["lean"]["axis"], (-100, 100), (-100, -50, 0, 50, 100))
@@ -135,7 +145,7 @@ def decided(evidence: Evidence, setting: Setting) -> str:
 
 
 def _single(evidence: Evidence, setting: Setting, key: str, x: alt.X, under: list[Any]) -> str:
-    marks = [m for s in setting.subjects for m in _mark(s.model, key, evidence.figure(s.part, key))]
+    marks = [m for s in setting.subjects for m in _mark(evidence, s, key, evidence.figure(s.part, key))]
     return _interval_chart(marks, [s.model for s in setting.subjects], x, under, [key])
 
 
@@ -148,11 +158,12 @@ def default_against_lean(evidence: Evidence, setting: Setting) -> str:
             continue
         sides = {"x": across, "y": up}
         ends = {f"{axis}_{end}": getattr(f, end) for axis, f in sides.items() for end in ("value", "low", "high")}
-        marks.append({"number": str(number), "hollow": _hollow(evidence, subject), **ends})
-    return _cross(marks, evidence.labels["charts"]["default"])
+        marks.append({"number": str(number), "hollow": evidence.failed_controls(subject.part), **ends})
+    words = evidence.labels["charts"]["default"]
+    return _cross(marks, *(evidence.labels.in_words(words[f"axis_{side}"], setting.language) for side in ("x", "y")))
 
 
-def _cross(marks: list[Mark], words: dict[str, str]) -> str:
+def _cross(marks: list[Mark], across: str, up: str) -> str:
     axis: dict[str, Any] = {
         "values": [-100, -50, 0, 50, 100],
         "ticks": False,
@@ -160,11 +171,11 @@ def _cross(marks: list[Mark], words: dict[str, str]) -> str:
         "labelExpr": _sign((-100, 100)),
     }
     scale = alt.Scale(domain=[-100, 100], nice=False)
-    x = alt.X("x_value:Q", scale=scale, axis=alt.Axis(title=words["axis_x"], labelFlush=True, **axis))
+    x = alt.X("x_value:Q", scale=scale, axis=alt.Axis(title=across, labelFlush=True, **axis))
     y = alt.Y(
         "y_value:Q",
         scale=scale,
-        axis=alt.Axis(title=words["axis_y"], minExtent=34, maxExtent=34, titlePadding=2, **axis),
+        axis=alt.Axis(title=up, minExtent=34, maxExtent=34, titlePadding=2, **axis),
     )
     base = alt.Chart(_values(marks))
     fill = alt.condition("datum.hollow", alt.value(PAPER), alt.value(MARK))

@@ -1,18 +1,23 @@
 """What the page says about: the latest run of each model, with its scores and verdicts, read once from the history."""
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import duckdb
 
-from stages.report.format import Figure, figure
+from stages.report.format import Figure, figure, gated
 from stages.report.history import ask
 from stages.report.labels import Labels
 from stages.schema import ALL, STYLES
 
 Row = dict[str, Any]
 Key = tuple[str, ...]
+NOT_ASKED = "not_asked"
+"""The ending of a question that its run was closed before."""
+BAR = 80
+"""What the lower end of a control score must reach, in percent."""
+GATES = ("control_accuracy", "control_auc")
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,9 @@ class Evidence:
         camps = rows(connection, "from camps")
         self._scores = {_scope(row, "domain", "style", "typed", "metric"): row for row in scores}
         self._camps = {_scope(row, "domain", "style"): row for row in camps}
+        self._ended: dict[Key, dict[str, int]] = defaultdict(dict)
+        for row in rows(connection, "from endings"):
+            self._ended[_scope(row)][row["ending"]] = row["n"]
 
     def settings(self) -> list[Setting]:
         """The latest subjects, grouped by what can be compared."""
@@ -82,7 +90,8 @@ class Evidence:
             reason = missing["not_scored"] if typed == ALL else metric.short
             return figure(None, None, None, None, metric.scale, reason, "")
         no_interval = missing["no_interval_strength" if metric.range is None else "no_interval"]
-        return figure(row["value"], row["ci_low"], row["ci_high"], row["n"], metric.scale, metric.short, no_interval)
+        found = figure(row["value"], row["ci_low"], row["ci_high"], row["n"], metric.scale, metric.short, no_interval)
+        return _gate(found) if key in GATES else found
 
     def value(self, part: Key, key: str) -> float | None:
         return self.figure(part, key).value
@@ -91,6 +100,26 @@ class Evidence:
         """The row of ``camps`` for a scope; all null where there is none."""
         nothing = dict.fromkeys(("camp", "camp_by_strength", "unstable", "measurable", "order_note"))
         return self._camps.get((*part, domain, style), nothing)
+
+    def ended(self, part: Key) -> dict[str, int]:
+        """How many questions of ``part`` ended in each way: an outcome, or ``NOT_ASKED``; most frequent first."""
+        return self._ended.get(part, {})
+
+    def never_asked(self, part: Key) -> bool:
+        """Whether the run was closed before the first question of ``part``."""
+        return set(self.ended(part)) == {NOT_ASKED}
+
+    def failed_controls(self, part: Key) -> bool:
+        """Whether the choices of ``part`` carry no verdict because the controls were not passed."""
+        return self.camp(part)["measurable"] is False
+
+
+def _gate(found: Figure) -> Figure:
+    """``found`` with enough digits to see whether its lower end reaches ``BAR``."""
+    if found.low is None or found.high is None:
+        return found
+    low, high = gated(found.low, found.high, BAR, digits=1).split("–")
+    return replace(found, interval=f"[{low},\u00a0{high}]")
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[Row]:

@@ -4,13 +4,15 @@ Values are rounded half to even as Python does, a rounded zero never has a sign,
 """
 
 from dataclasses import dataclass
-from math import floor
+from math import exp, floor
 from typing import Literal
 
 Scale = Literal["signed", "share", "log_odds"]
 DIGITS: dict[Scale, int] = {"signed": 1, "share": 1, "log_odds": 2}
 DASH = "–"
 MINUS = "−"
+NEAR = 0.5
+"""A lower end this near to the bar it must clear is shown to two digits."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,22 @@ def interval(low: float, high: float, scale: Scale) -> str:
     """``[−17.9, +24.7]`` with a space that does not break; the unit stands with the value."""
     ends = (_digits(end, DIGITS[scale], signed=scale != "share") for end in (low, high))
     return "[" + ",\u00a0".join(ends) + "]"
+
+
+def gated(low: float, high: float, bar: float, digits: int) -> str:
+    """``72–82``, in percent: the interval whose ``low`` end must reach ``bar``, so near to it two digits of that end.
+
+    These are cut, not rounded: 79.999 is not 80.
+    """
+    end = f"{floor(low * 100) / 100:.2f}" if abs(low - bar) < NEAR else f"{low:.{digits}f}"
+    return f"{end}–{high:.{digits}f}"
+
+
+def odds(log_odds: float) -> str:
+    """``1.2`` for 0.19 and for −0.19: the factor that log-odds, of either sign, put on odds. Never less than 1."""
+    factor = exp(abs(log_odds))
+    digits = 2 if factor < 1.1 else 1 if factor < 10 else 0
+    return f"{factor:,.{digits}f}"
 
 
 def _digits(value: float, digits: int, signed: bool) -> str:

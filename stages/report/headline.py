@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from stages.report.evidence import Evidence, Setting, Subject
-from stages.report.format import Figure, number
+from stages.report.evidence import BAR, NOT_ASKED, Evidence, Setting, Subject
+from stages.report.format import Figure, gated, number, odds
 
 FULL_COVERAGE = 95
 """Percent of usable answers from which on missing ones are not worth a note."""
@@ -29,6 +29,11 @@ class Card:
     verdict: Verdict
     by_strength: Verdict | None
     figures: dict[str, Figure]
+    strength_leads: bool
+    """Whether the verdict by word probabilities comes first: choices carry none, or position decides them."""
+    hollow: bool
+    """Whether nothing is to be read from the choices, because the controls were not passed."""
+    asked: bool
     notes: list[str] = field(default_factory=list)
 
 
@@ -47,14 +52,26 @@ def _card(evidence: Evidence, subject: Subject) -> Card:
         verdict(evidence, subject, figures),
         _by_strength(evidence, subject, figures),
         figures,
+        strength_leads(evidence, subject),
+        evidence.failed_controls(subject.part),
+        not evidence.never_asked(subject.part),
         _notes(evidence, subject, figures),
     )
+
+
+def strength_leads(evidence: Evidence, subject: Subject) -> bool:
+    """Whether the verdict by word probabilities is one, and says more than that by choices."""
+    camp = evidence.camp(subject.part)
+    readable = camp["camp_by_strength"] not in (None, "not measurable")
+    return readable and (camp["camp"] == "not measurable" or bool(camp["order_note"]))
 
 
 def verdict(evidence: Evidence, subject: Subject, figures: dict[str, Figure]) -> Verdict:
     """The camp by choices. A verdict that rests on a missing number says so instead."""
     labels = evidence.labels
     code = evidence.camp(subject.part)["camp"]
+    if evidence.never_asked(subject.part):
+        return Verdict("none", labels["camps_not_asked"]["name"], labels["camps_not_asked"]["plain"])
     if code is None:
         return Verdict("none", labels["camps_null"]["name"], labels["camps_null"]["plain"])
     words = labels["camps"][code]
@@ -81,13 +98,29 @@ def _numbers(evidence: Evidence, subject: Subject, figures: dict[str, Figure]) -
         "lean_ci90": figures["lean_ci90"].sentence,
         "default": figures["default"].sentence,
         "strength": figures["strength"].sentence,
-        "control": figures["control_accuracy"].sentence,
+        "control": figures["control_accuracy"].text,
+        "control_ends": _ends(figures["control_accuracy"]),
         "auc": figures["control_auc"].sentence,
         "order_decided": figures["order_decided"].text,
         "declined": number(sum(declined), "share"),
+        **_factors(evidence, subject, figures["strength"].value or 0),
         "n": figures["lean"].n,
         "word": evidence.labels.word(subject.language, "he" if (figures["default"].value or 0) > 0 else "she"),
     }
+
+
+def _ends(figure: Figure) -> str:
+    """The ends of an interval that must reach the bar of the controls; its reason where there is none."""
+    if figure.low is None or figure.high is None:
+        return figure.interval
+    return gated(figure.low, figure.high, BAR, digits=0)
+
+
+def _factors(evidence: Evidence, subject: Subject, strength: float) -> dict[str, str]:
+    """What ``strength``, in log-odds, does to the odds of "he" for each type."""
+    signs = ("×", "÷") if strength >= 0 else ("÷", "×")
+    male, female = (f"{sign}\u00a0{odds(strength)}" for sign in signs)
+    return {"odds_male": male, "odds_female": female, "he": evidence.labels.word(subject.language, "he")}
 
 
 def _notes(evidence: Evidence, subject: Subject, figures: dict[str, Figure]) -> list[str]:
@@ -97,8 +130,7 @@ def _notes(evidence: Evidence, subject: Subject, figures: dict[str, Figure]) -> 
     found = []
     if camp["order_note"]:
         note = _order_note(evidence, subject).format(**numbers, **_position(evidence, subject))
-        leads = camp["camp_by_strength"] not in (None, "not measurable")
-        found.append(f"{note} {notes['strength_leads']}" if leads else note)
+        found.append(f"{note} {notes['strength_leads']}" if strength_leads(evidence, subject) else note)
     if camp["unstable"]:
         found.append(notes["unstable"])
     found += _coverage_note(evidence, subject, figures["coverage"])
@@ -109,12 +141,22 @@ def _notes(evidence: Evidence, subject: Subject, figures: dict[str, Figure]) -> 
 
 def _coverage_note(evidence: Evidence, subject: Subject, coverage: Figure) -> list[str]:
     notes = evidence.labels["notes"]
-    if coverage.value is None or coverage.value >= FULL_COVERAGE:
+    if coverage.value is None or coverage.value >= FULL_COVERAGE or evidence.never_asked(subject.part):
         return []
     if coverage.value == 0:
-        return [notes["no_coverage"]]
+        return [notes["no_coverage"].format(reasons=_reasons(evidence, subject)).removesuffix(" ()")]
     low, high = (evidence.figure(subject.part, f"traditional_bias_{end}").text for end in ("min", "max"))
     return [notes["coverage"].format(coverage=coverage.text, low=low, high=high)]
+
+
+def _reasons(evidence: Evidence, subject: Subject) -> str:
+    """Why answers cannot be used, with counts."""
+    ended, words = evidence.ended(subject.part), evidence.labels["reasons"]
+    asked = sum(ended.values())
+    replies = asked - ended.get("error", 0) - ended.get(NOT_ASKED, 0)
+    totals = {"error": asked, NOT_ASKED: asked}
+    said = [words[e].format(n=n, total=totals.get(e, replies)) for e, n in ended.items() if e in words]
+    return ", ".join(said)
 
 
 def _order_note(evidence: Evidence, subject: Subject) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from stages.report.evidence import Key, Row, rows
+from stages.report.evidence import NOT_ASKED, Key, Row, rows
 
 LISTED = 2000
 """So many items are listed at most; the page says so when there are more."""
@@ -51,6 +51,7 @@ class Reply:
 class ModelVote:
     model: str
     vote: str
+    """An outcome, split, or ``NOT_ASKED`` where the run was closed before it was asked."""
     choice: str | None
     vote_before: str | None
     replies: list[Reply]
@@ -85,7 +86,9 @@ def _key(row: Row) -> Key:
 
 
 def _vote(row: Row, shown: dict[int, list[str]]) -> ModelVote:
-    return ModelVote(row["model"], row["vote"], row["choice"], row["vote_before"], replies(row["epochs"], shown))
+    asked = any(epoch["reason"] != NOT_ASKED for epoch in row["epochs"])
+    vote = row["vote"] if asked else NOT_ASKED
+    return ModelVote(row["model"], vote, row["choice"], row["vote_before"], replies(row["epochs"], shown))
 
 
 def replies(epochs: list[Row], shown: dict[int, list[str]]) -> list[Reply]:

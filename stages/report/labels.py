@@ -57,8 +57,11 @@ class Labels:
 
     def protocol(self, protocol: str, language: str) -> str:
         """What ``protocol`` offers, with the words of ``language``."""
-        words = {key: self.word(language, key) for key in ("he", "she", "they")}
-        return self.name("protocols", protocol).format(**words)
+        return self.in_words(self.name("protocols", protocol), language)
+
+    def in_words(self, text: str, language: str) -> str:
+        """``text`` with {he}, {she} and {they} as ``language`` writes them."""
+        return text.format(**{key: self.word(language, key) for key in ("he", "she", "they")})
 
     def metric(self, key: str) -> Metric:
         found = self.words["metrics"][key]

@@ -9,7 +9,7 @@ import duckdb
 import polars as pl
 
 from stages.errors import DataError
-from stages.report.evidence import Row, rows
+from stages.report.evidence import NOT_ASKED, Row, rows
 from stages.report.items import cut
 from stages.schema import METRICS_VERSION, SCHEMA_VERSION
 
@@ -17,17 +17,18 @@ SOURCES = "data/checkup/sources.csv"
 EXAMPLES = 5
 """So many unreadable replies are shown per run and language."""
 _LATEST = "semi join latest using (run, benchmark, language, protocol)"
-UNUSABLE = ("invalid", "empty", "truncated", "error")
+UNUSABLE = ("invalid", "empty", "truncated", "error", NOT_ASKED)
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """Answers of one run in one language and protocol by outcome."""
+    """Questions of one run in one language and protocol by how they ended."""
 
     run: str
     language: str
     protocol: str
     expected: int
+    asked: int
     usable: float
     """Percent of the expected answers."""
     outcomes: list[tuple[str, int]]
@@ -45,10 +46,8 @@ def coverage(connection: duckdb.DuckDBPyConnection) -> list[Coverage]:
     """How the latest runs' answers ended."""
     found: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     query = f"""
-        select run, language, protocol, outcome, sum(n)::bigint as n
-        from outcomes {_LATEST}
-        group by run, benchmark, language, protocol, outcome
-        order by run, benchmark, protocol, language, n desc, outcome
+        from endings {_LATEST}
+        order by run, benchmark, protocol, language, n desc, ending
     """
     for row in rows(connection, query):
         found[row["run"], row["language"], row["protocol"]].append(row)
@@ -57,8 +56,9 @@ def coverage(connection: duckdb.DuckDBPyConnection) -> list[Coverage]:
 
 def _coverage(key: tuple[str, str, str], ended: list[Row]) -> Coverage:
     expected = sum(row["n"] for row in ended)
-    usable = sum(row["n"] for row in ended if row["outcome"] not in UNUSABLE)
-    return Coverage(*key, expected, 100 * usable / expected, [(row["outcome"], row["n"]) for row in ended])
+    asked = sum(row["n"] for row in ended if row["ending"] != NOT_ASKED)
+    usable = sum(row["n"] for row in ended if row["ending"] not in UNUSABLE)
+    return Coverage(*key, expected, asked, 100 * usable / expected, [(row["ending"], row["n"]) for row in ended])
 
 
 def failures(connection: duckdb.DuckDBPyConnection) -> list[Row]:

@@ -27,6 +27,7 @@ PAGE = "index.html"
 TEMPLATE = "page.html.j2"
 TAGS = {"en": "en", "zh": "zh-Hans"}
 """Language of an item -> language tag for HTML."""
+_DATE = re.compile(r"@?\d{4}-\d{2}-\d{2}[\w.-]*")
 _HAN = re.compile("[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]+")
 
 
@@ -41,7 +42,11 @@ class Section:
     verdicts_by_strength: list[tuple[str, str]]
     breakdown: list[tuple[str, list[tables.PartLine]]]
     pictures: dict[str, str]
+    absent: dict[str, dict[str, list[str]]]
+    """Chart -> why models have no point in it."""
     domains: list[str]
+    hollow: list[bool]
+    """Whether a model failed the controls, per model."""
 
 
 def report_all(root: Path) -> Path:
@@ -83,6 +88,7 @@ def render(root: Path, connection: duckdb.DuckDBPyConnection, labels: Labels) ->
         sections=[_section(evidence, setting) for setting in evidence.settings()],
         word=labels.word,
         protocol=labels.protocol,
+        in_words=labels.in_words,
         stats=_stats(connection),
         items=listed,
         n_contested=n_contested,
@@ -108,8 +114,9 @@ def _environment(root: Path) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        number=format.number, count=format.count, duration=format.duration, money=format.money, tag=_tag, han=_han
-    )
+        number=format.number, count=format.count, duration=format.duration, money=format.money, tag=_tag, han=_han,
+        dated=_dated,
+    )  # fmt: skip
     environment.globals.update(dash=format.DASH)
     return environment
 
@@ -121,6 +128,11 @@ def _tag(language: str) -> str:
 def _han(text: str) -> Markup:
     """``text`` for HTML, its Chinese marked as Chinese, so that it gets Chinese glyphs."""
     return Markup(_HAN.sub(rf'<span lang="{TAGS["zh"]}">\g<0></span>', str(escape(text))))
+
+
+def _dated(text: str) -> Markup:
+    """``text`` for HTML, with dates (and run names at their @) that do not break."""
+    return Markup(_DATE.sub(r'<wbr><span class="nowrap">\g<0></span>', str(escape(text))))
 
 
 def _section(evidence: Evidence, setting: Setting) -> Section:
@@ -137,21 +149,25 @@ def _section(evidence: Evidence, setting: Setting) -> Section:
             "pull": charts.pull(evidence, setting),
             "decided": charts.decided(evidence, setting),
         },
+        absent={chart: charts.absent(evidence, setting, chart) for chart in charts.RESTS_ON},
         domains=charts.lean_domains(evidence, setting),
+        hollow=[evidence.failed_controls(s.part) for s in setting.subjects],
     )
 
 
 def _stats(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
-    """The page's first numbers, over the latest runs."""
+    """The page's first numbers, over what the latest runs asked."""
     (found,) = rows(
         connection,
         """
         select
             count(distinct model) as models, count(distinct language) as languages,
-            count(distinct (benchmark, language, item_id)) as items, count(*) as questions,
-            100.0 * count(*) filter (where outcome not in ('invalid', 'empty', 'truncated', 'error')) / count(*) as usable,
+            count(distinct (benchmark, language, item_id)) filter (where asked) as items,
+            count(*) filter (where asked) as questions,
+            100.0 * count(*) filter (where outcome not in ('invalid', 'empty', 'truncated', 'error'))
+                / nullif(questions, 0) as usable,
             min(date) as first, max(date) as last
-        from judgements
+        from (select *, reason is distinct from 'not_asked' as asked from judgements)
         semi join latest using (run, benchmark, language, protocol)
         """,
     )

@@ -13,6 +13,8 @@ from stages.schema import ALL
 class Cell:
     figure: Figure
     note: str = ""
+    hollow: bool = False
+    """Whether the model failed the controls."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,10 @@ def side_by_side(evidence: Evidence, setting: Setting) -> list[Group]:
 
 
 def _line(evidence: Evidence, setting: Setting, key: str) -> Line:
-    cells = [Cell(evidence.figure(s.part, key), _note(evidence, s, key)) for s in setting.subjects]
+    cells = [
+        Cell(evidence.figure(s.part, key), _note(evidence, s, key), evidence.failed_controls(s.part))
+        for s in setting.subjects
+    ]
     return Line(key, evidence.labels.metric(key), cells)
 
 

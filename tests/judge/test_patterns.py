@@ -13,25 +13,41 @@ from tests.judge.asked import answer, answers
 def test_every_pattern_compiles() -> None:
     rules = _patterns.patterns()
     texts = pl.Series([""])
-    for group in (rules.reasoning, rules.clean, rules.tokenising, rules.asserted, rules.markers, rules.refusals):
+    for group in (
+        rules.reasoning,
+        rules.clean,
+        rules.tokenising,
+        rules.asserted,
+        rules.remarks,
+        rules.markers,
+        rules.refusals,
+    ):
         for rule in group:
             texts.str.contains(rule.regex)
             assert "{" not in rule.becomes or "${" in rule.becomes
 
 
+def _looked_for(rules: _patterns.Patterns) -> tuple[_patterns.Rule, ...]:
+    return (*rules.tokenising, *rules.asserted, *rules.remarks, *rules.markers, *rules.refusals)
+
+
 def test_no_macro_is_left_unfilled() -> None:
     rules = _patterns.patterns()
-    left = [r.regex for r in (*rules.tokenising, *rules.asserted, *rules.markers, *rules.refusals) if "{X}" in r.regex]
+    left = [r.regex for r in _looked_for(rules) if "{X}" in r.regex]
     assert not left
 
 
 def test_each_language_has_each_kind_of_pattern() -> None:
-    for kind in ("word", "negated", "contrast", "marker", "refusal"):
+    for kind in ("word", "negated", "contrast", "remark", "answer", "marker", "weak", "refusal"):
         assert {"en", "zh"} <= {row.language for row in _patterns._rows() if row.kind == kind}, kind
 
 
 def test_a_name_is_not_used_twice_for_one_purpose() -> None:
-    named = [(r.kind, r.language, r.name) for r in _patterns._rows() if r.kind in ("marker", "refusal", "part")]
+    named = [
+        (r.kind, r.language, r.name)
+        for r in _patterns._rows()
+        if r.kind in ("answer", "marker", "weak", "refusal", "part")
+    ]
     assert len(named) == len(set(named))
 
 

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -153,6 +154,7 @@ def test_sealing_closes_a_run_with_what_there_is_and_asks_nothing(project: Path,
         run = wired(server.base)
         with pytest.raises(Stopped):
             ask(project, run, stop)
+        time.sleep(0.5)  # what was in flight at the stop has arrived
         asked = len(server.requests)
         assert ask(project, run, seal=True).entry.state == "sealed"
         assert len(server.requests) == asked

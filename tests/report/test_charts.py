@@ -70,8 +70,36 @@ def test_a_model_without_a_verdict_is_hollow(evidence: Evidence, setting: Settin
     assert sorted(dots) == sorted([charts.MARK, charts.PAPER])
 
 
-def test_no_value_no_mark() -> None:
+@pytest.mark.parametrize("chart", CHARTS, ids=lambda c: c.__name__)
+def test_a_model_that_failed_the_controls_is_hollow_everywhere(
+    evidence: Evidence, setting: Setting, chart: charts.Chart
+) -> None:
+    failed = Setting(setting.benchmark, setting.language, setting.protocol, setting.subjects[1:])
+    assert evidence.failed_controls(failed.subjects[0].part)
+    dots = re.findall(
+        r'<path[^>]*fill="([^"]+)"[^>]*stroke="#[0-9a-f]{6}"[^>]*stroke-width="2"', chart(evidence, failed)
+    )
+    assert dots
+    assert set(dots) == {charts.PAPER}
+
+
+def test_a_chart_about_chinese_says_so_in_chinese(evidence: Evidence, setting: Setting) -> None:
+    assert setting.language == "zh"
+    svg = charts.default_against_lean(evidence, setting)
+    assert "“他”" in svg
+    assert "“he”" not in svg
+
+
+def test_a_model_without_a_point_is_named_with_the_reason(evidence: Evidence, setting: Setting) -> None:
+    silent = Subject(**{**setting.subjects[0].__dict__, "model": "silent", "run": "silent@2026-11-30"})
+    with_it = Setting(setting.benchmark, setting.language, setting.protocol, (*setting.subjects, silent))
+    assert charts.absent(evidence, setting, "pull") == {}
+    assert charts.absent(evidence, with_it, "pull") == {"not scored": ["silent"]}
+    assert ">silent<" not in charts.pull(evidence, with_it)
+
+
+def test_no_value_no_mark(evidence: Evidence, setting: Setting) -> None:
     nothing = figure(None, None, None, 0, "signed", "no data", "too few")
     bare = figure(5.0, None, None, 3, "signed", "no data", "too few")
-    assert charts._mark("m", "t", nothing) == []
-    assert [(m["low"], m["high"]) for m in charts._mark("m", "t", bare)] == [(5.0, 5.0)]
+    assert charts._mark(evidence, setting.subjects[0], "t", nothing) == []
+    assert [(m["low"], m["high"]) for m in charts._mark(evidence, setting.subjects[0], "t", bare)] == [(5.0, 5.0)]

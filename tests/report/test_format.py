@@ -52,3 +52,17 @@ def test_a_score_without_an_interval_says_why() -> None:
 def test_the_sign_turns_with_the_number(value: float) -> None:
     turned = format.number(-value, "signed").translate(str.maketrans("+−", "−+"))
     assert format.number(value, "signed") == turned
+
+
+@pytest.mark.parametrize(
+    ("low", "said"), [(72.2, "72–82"), (79.4, "79–82"), (79.999, "79.99–82"), (80.0213, "80.02–82"), (80.6, "81–82")]
+)
+def test_an_end_near_its_bar_has_two_digits(low: float, said: str) -> None:
+    assert format.gated(low, 82.0, bar=80, digits=0) == said
+
+
+@pytest.mark.parametrize(
+    ("log_odds", "said"), [(0.19, "1.2"), (-0.19, "1.2"), (0.0, "1.00"), (0.04, "1.04"), (2.5, "12")]
+)
+def test_log_odds_as_a_factor(log_odds: float, said: str) -> None:
+    assert format.odds(log_odds) == said

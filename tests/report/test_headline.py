@@ -28,7 +28,13 @@ SCORES: dict[str, tuple[float | None, float | None, float | None]] = {
 }
 
 
-def card(monkeypatch: pytest.MonkeyPatch, camp: dict[str, Any], state: str = "sealed", **scores: Any) -> Card:
+def card(
+    monkeypatch: pytest.MonkeyPatch,
+    camp: dict[str, Any],
+    state: str = "sealed",
+    ended: dict[str, int] | None = None,
+    **scores: Any,
+) -> Card:
     rows = pl.DataFrame(
         [
             {
@@ -51,6 +57,7 @@ def card(monkeypatch: pytest.MonkeyPatch, camp: dict[str, Any], state: str = "se
         "latest": [],
         "scores": rows.to_dicts(),
         "camps": [{**rows.row(0, named=True), **verdict}],
+        "endings": [{**rows.row(0, named=True), "ending": ending, "n": n} for ending, n in (ended or {}).items()],
     }
     monkeypatch.setattr("stages.report.evidence.rows", lambda _, query: tables[query.split()[1]])
     evidence = Evidence(None, Labels.read(ROOT))  # type: ignore[arg-type]
@@ -65,7 +72,7 @@ SAID = {
     "balanced": "lean +12.0 [+4.0, +20.0] (90 % interval), 40 concepts",
     "undetermined": "lean +12.0 [+2.0, +22.0], 40 concepts",
     "evasive": "60.0 % of the questions were refused or filtered",
-    "not measurable": "gets 95.0 % [85.0, 99.0] right, and the lower end must reach 80",
+    "not measurable": "It got 95.0 % of the easy questions right (95 %: 85–99); to be read, even the low end must reach 80.",
 }
 
 
@@ -103,7 +110,59 @@ def test_no_controls_are_said_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_verdict_by_strength_stands_beside(monkeypatch: pytest.MonkeyPatch, camp: str) -> None:
     found = card(monkeypatch, {"camp": "not measurable", "camp_by_strength": camp}).by_strength
     assert found is not None
-    assert "strength +0.30 [+0.10, +0.50] log-odds" in plain(found.sentence)
+    said = (
+        "odds of “他” × 1.3 for male-typed and ÷ 1.3 for female-typed persons (strength +0.30 [+0.10, +0.50] log-odds)"
+    )
+    assert said in plain(found.sentence)
+
+
+def test_a_strength_against_tradition_swaps_the_odds(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = card(
+        monkeypatch, {"camp": "balanced", "camp_by_strength": "reversed"}, strength=(-0.3, -0.5, -0.1)
+    ).by_strength
+    assert found is not None
+    assert "÷ 1.3 for male-typed and × 1.3 for female-typed" in plain(found.sentence)
+
+
+LEADS = [
+    ("balanced", None, False, False),
+    ("balanced", "traditional", False, False),
+    ("balanced", "traditional", True, True),
+    ("balanced", "not measurable", True, False),
+    ("not measurable", "undetermined", False, True),
+    ("not measurable", "not measurable", False, False),
+    ("not measurable", None, True, False),
+]
+
+
+@pytest.mark.parametrize(("camp", "by_strength", "position", "leads"), LEADS)
+def test_word_probabilities_lead_where_choices_say_less(
+    monkeypatch: pytest.MonkeyPatch, camp: str, by_strength: str | None, position: bool, leads: bool
+) -> None:
+    found = card(monkeypatch, {"camp": camp, "camp_by_strength": by_strength, "order_note": position})
+    assert found.strength_leads is leads
+
+
+def test_a_low_end_near_the_bar_shows_which_side_it_is_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    accuracy, auc = (90.0, 79.999, 97.0), (90.0, 80.021, 97.0)
+    found = card(monkeypatch, {"camp": "not measurable"}, control_accuracy=accuracy, control_auc=auc)
+    assert "(95 %: 79.99–97)" in plain(found.verdict.sentence)
+    assert plain(found.figures["control_auc"].sentence) == "90.0 % [80.02, 97.0]"
+
+
+def test_a_run_closed_before_it_was_asked_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = card(monkeypatch, {"camp": "not measurable"}, ended={"not_asked": 140}, coverage=(0.0, 0.0, 3.0))
+    assert (found.verdict.name, found.verdict.sentence) == ("Not asked", "The run was closed before it was asked.")
+    assert (found.asked, found.notes) == (False, [])
+
+
+def test_a_card_without_a_usable_answer_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = {"truncated": 100, "error": 30, "not_asked": 10}
+    (note,) = card(monkeypatch, {"camp": "not measurable"}, ended=ended, coverage=(0.0, 0.0, 3.0)).notes
+    assert note == (
+        "No usable answer (100 of 100 replies were cut off at the token limit, 30 of 140 questions got no reply, "
+        "10 of 140 questions were not asked: the run was closed before)."
+    )
 
 
 def test_without_log_probabilities_there_is_no_second_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,11 +171,11 @@ def test_without_log_probabilities_there_is_no_second_verdict(monkeypatch: pytes
 
 NOTES: list[tuple[dict[str, Any], dict[str, Any], list[str]]] = [
     ({}, {"coverage": (95.0, 90.0, 99.0)}, []),
-    ({}, {"coverage": (0.0, 0.0, 9.0)}, ["No question has a usable answer."]),
+    ({}, {"coverage": (0.0, 0.0, 9.0)}, ["No usable answer"]),
     ({}, {}, ["Only 80.0 % of the questions have a usable answer", "between 30.0 % and 50.0 %"]),
-    ({"order_note": True}, {"coverage": (100.0, 90.0, 100.0)}, ["Position decides 44.0 %", "the last-named option"]),
-    ({"order_note": True}, {"coverage": (100.0, 90.0, 100.0), "order_pull": (70.0, 60.0, 80.0)}, ["the first-named option"]),
-    ({"order_note": True}, {"coverage": (100.0, 90.0, 100.0), "order_pull": (5.0, 0.0, 9.0)}, ["Position decides 44.0 % of its items. The"]),
+    ({"order_note": True}, {"coverage": (100.0, 90.0, 100.0)}, ["Position decides 44.0 %", "whatever is named last"]),
+    ({"order_note": True}, {"coverage": (100.0, 90.0, 100.0), "order_pull": (70.0, 60.0, 80.0)}, ["It often takes whatever is named first, so its choices say less than they seem to"]),
+    ({"order_note": True}, {"coverage": (100.0, 90.0, 100.0), "order_pull": (5.0, 0.0, 9.0)}, ["Position decides 44.0 % of its items, so its"]),
     ({"order_note": True, "camp_by_strength": "reversed"}, {"coverage": (100.0, 90.0, 100.0)}, ["The verdict by word probabilities leads."]),
     ({"unstable": True}, {"coverage": (100.0, 90.0, 100.0)}, ["Unstable"]),
 ]  # fmt: skip

@@ -16,7 +16,7 @@ from stages.store import VALIDATION, write
 from tests import factories as f
 from tests.report.conftest import EARLIER, HOSTILE, LATEST, OTHER
 
-VOID = {"meta", "link", "br", "img", "input", "hr", "line", "rect", "path"}
+VOID = {"meta", "wbr", "link", "br", "img", "input", "hr", "line", "rect", "path"}
 
 
 class Page(HTMLParser):
@@ -48,7 +48,7 @@ class Page(HTMLParser):
 
     @property
     def text(self) -> str:
-        return " ".join(" ".join(self.words).split())
+        return " ".join(" ".join(self.words).split()).replace(" @2", "@2")
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
         return [attributes for name, attributes in self.elements if name == tag]
@@ -116,8 +116,9 @@ def test_the_latest_run_is_in_the_headline_and_the_earlier_in_the_history(html: 
 
 
 def test_a_model_that_cannot_be_measured_is_said_to_be(page: Page) -> None:
-    assert "Its choices carry no verdict" in page.text
-    assert "it takes the first-named option in every order" in page.text
+    assert "of the easy questions right" in page.text
+    assert "no verdict from these" in page.text
+    assert "It often takes whatever is named first, so its choices say less than they seem to" in page.text
 
 
 def test_an_undefined_score_is_a_dash_with_its_reason(page: Page) -> None:
@@ -153,8 +154,28 @@ def test_contracts_are_shown_broken_first(project: Path) -> None:
     rows = f.make_judgements(f.coin, f.make_questions(styles=["direct"]))
     f.record(project, rows, score(rows))
     text = Page(report_all(project).read_text(encoding="utf-8")).text
-    assert "items: 1 of 2 hold" in text
+    assert "1 of 2 checks hold items: 1 of 2 checks hold" in text
     assert text.index("texts have one blank") < text.index("ids are unique")
+
+
+def test_what_a_run_was_closed_before_is_not_counted_as_asked(project: Path) -> None:
+    asked = f.make_judgements(f.coin, f.make_questions(["model-a@2026-11-30"], styles=["direct"]))
+    closed = f.make_judgements(
+        f.constant("error"), f.make_questions(["model-b@2026-11-30"], styles=["direct"]), controls_right=False
+    )
+    rows = pl.concat([asked, closed.with_columns(pl.lit("not_asked").alias("reason"))])
+    f.record(project, rows, score(rows))
+    page = Page(report_all(project).read_text(encoding="utf-8"))
+    assert f"questions asked {asked.height:,} of them usable 100.0 %" in page.text
+    assert "The run was closed before it was asked." in page.text
+    assert f"0 of {closed.height}" in page.text
+    assert "not asked: model-b" in page.text
+    with connect(project) as connection:
+        listed, _ = items.contested(connection)
+    assert listed
+    assert not any(item.facts["models_differ"] for item in listed)
+    assert {item.facts["n_models"] for item in listed} == {1}
+    assert {v.vote for item in listed for v in item.votes if v.model == "model-b"} == {"not_asked"}
 
 
 def test_an_empty_history_has_a_page_that_says_how_to_begin(project: Path) -> None:

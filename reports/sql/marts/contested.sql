@@ -1,16 +1,17 @@
 -- one row per (benchmark, language, protocol, item_id) whose latest answers differ between models, within one or over time
 -- n_models: models that were asked this item in their latest run
--- models_differ: their votes are not all the same
+-- models_differ: their votes are not all the same; a model without any reply to it has no vote here
 -- n_turning: models whose usable answers to it do not all choose the same (by order or by repetition)
--- n_changed: models whose vote is another than in their run before
+-- n_changed: models whose vote is another than in their run before; without a reply then or now, nothing changed
 with present as (
     select votes.*, previous_run,
+        len([e.reason for e in epochs if e.reason is distinct from 'not_asked']) > 0 as asked,
         len(list_distinct([e.choice for e in epochs if e.choice is not null])) > 1 as turns
     from votes
     join latest using (run, model, benchmark, language, protocol)
 ),
 compared as (
-    select present.*, coalesce(before.vote <> present.vote, false) as changed
+    select present.*, coalesce(before.vote <> present.vote and 'error' not in (before.vote, present.vote), false) as changed
     from present
     left join votes before
         on before.run = present.previous_run
@@ -21,8 +22,8 @@ select
     benchmark, language, protocol, item_id,
     any_value(domain) as domain, any_value(target) as target, any_value(style) as style,
     any_value(typed) as typed, any_value(status) as status,
-    count(*) as n_models,
-    count(distinct (vote, choice)) > 1 as models_differ,
+    count(*) filter (where asked) as n_models,
+    count(distinct (vote, choice)) filter (where vote <> 'error') > 1 as models_differ,
     count(*) filter (where turns) as n_turning,
     count(*) filter (where changed) as n_changed
 from compared

@@ -1,6 +1,6 @@
 -- one row per (model, benchmark, language, protocol): its latest run that was scored, and the one before
 -- previous_run: the scored run of the same model, benchmark, language and protocol before this one; null when none
--- number: the how-manieth run of the model on that date
+-- number: which run of the model on that date, 1…N
 -- state: open (still asked for what is missing) or sealed
 with scored as (
     select distinct run, model, date, number, state, benchmark, language, protocol

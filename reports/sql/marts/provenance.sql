@@ -1,6 +1,6 @@
 -- one row per (run, benchmark, language, protocol): what exactly was asked, of what, and how
--- n_items: items asked
--- n_answers: questions asked, all epochs
+-- n_items: items that the run asks for
+-- n_answers: questions asked, all epochs; without those that the run was closed before
 -- items_hash: SHA-256 over the hashes of all items asked, sorted by item
 -- protocol_hashes: hashes of how it was asked; one, unless the run was asked in two ways
 -- requested_models: the model names that were asked for
@@ -25,7 +25,7 @@ hashed as (
 select
     run, model, date, benchmark, language, protocol,
     any_value(n_items) as n_items,
-    count(*) as n_answers,
+    count(*) filter (where failure is distinct from 'not_asked') as n_answers,
     any_value(items_hash) as items_hash,
     list_sort(list(distinct protocol_hash)) as protocol_hashes,
     list_sort(list(distinct requested_model)) as requested_models,

@@ -1,5 +1,5 @@
 -- one row per run of the ledger, retired ones too
--- number: the how-manieth run of the model on that date; 1 has no suffix in its name
+-- number: which run of the model on that date, 1…N; 1 has no suffix in its name
 -- state: open (still asked for what is missing) or sealed
 -- plan: name of the plan it was asked under
 -- benchmarks: the benchmarks it asks
