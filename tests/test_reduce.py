@@ -40,7 +40,7 @@ def _row(said: str, order: int, number: int, log_odds: float | None) -> dict[str
     return {
         "run": "m@2026-11-30", "model": "m", "date": "2026-11-30", "benchmark": "checkup", "language": "en",
         "protocol": "two", "item_id": "i", "variant": "single", "order_index": order, "domain": "occupation",
-        "target": "surgeon", "style": "direct", "typed": "male", "status": "high", "choice": choice, "outcome": outcome,
+        "target": "surgeon", "style": "direct", "typed": "male", "status": "high", "choice": choice, "outcome": outcome, "n_options": 2,
         "gender": gender, "position": {"he": 1, "she": 2}[choice] * (-1) ** order % 3 if choice else None,
         "reason": "given", "reasoning_only": False, "log_odds": log_odds, "reply": f"{said} {number}",
     }  # fmt: skip
