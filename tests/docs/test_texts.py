@@ -23,7 +23,7 @@ FOLDERS = (
 SUFFIXES = {"", ".md", ".py", ".toml", ".yaml", ".csv", ".json", ".sql", ".j2", ".html", ".css", ".lock"}
 MACHINE = [f"/{folder}/" for folder in ("work", "root", "tmp", "home", "Users")]
 REGISTRIES = [
-    ".".join(parts) for parts in (("pypi", "org"), ("pythonhosted", "org"), ("proxy", "golang"), ("npmjs", "org"))
+    "".join(parts) for parts in (("pypi.", "org"), ("python", "hosted.org"), ("proxy.", "golang"), ("npmjs.", "org"))
 ]
 SETTINGS = ["-".join(parts) for parts in (("index", "url"), ("trusted", "host"), ("find", "links"))]
 FORBIDDEN = re.compile(
