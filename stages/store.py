@@ -135,7 +135,8 @@ def write(path: Path, table: Table, frame: pl.DataFrame) -> None:
         temporary.write_bytes(content.getvalue())
         os.replace(temporary, path)
     except OSError as error:
-        temporary.unlink(missing_ok=True) if path.parent.is_dir() else None
+        if path.parent.is_dir():
+            temporary.unlink(missing_ok=True)
         raise DataError(
             f"{path} cannot be written: {_first_line(error)}; make room or make the folder writable."
         ) from error

@@ -20,7 +20,7 @@ from stages.query.progress import Bars, Progress, Silent, Tracker
 from stages.schema import ANSWERS
 from stages.store import exclusive, partitions, recorded
 
-__all__ = ["Bars", "Progress", "Silent", "Tracker", "ask_run", "drop_journals", "query_model", "unanswered"]
+__all__ = ["Bars", "Progress", "Silent", "Tracker", "ask_run", "drop_journals", "query_model"]
 
 
 def query_model(root: Path, key: str, stop: threading.Event, progress: Progress) -> None:
@@ -111,9 +111,3 @@ def _collect(root: Path, run: Run, sheets: list[Sheet], stop: threading.Event, t
     collector = Collector(root, run.model, model, stop, tracker)
     with collector.endpoint_base() as base:
         asyncio.run(collector.collect(root, sheets, base))
-
-
-def unanswered(root: Path, run: Run) -> int:
-    """How many answers ``run`` still lacks: what asking it would cost, in calls."""
-    params = read_params(root)
-    return sum(missing(root, sheet(root, params, p)) for p in partitions(run))
