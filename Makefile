@@ -44,7 +44,7 @@ $(VENV)/.ready: $(LOCK) pyproject.toml | $(UV)
 	.tools/bin/python -m pip install --quiet --require-hashes --requirement requirements/uv.lock
 
 lock: | $(UV)
-	$(UV) pip compile --quiet --universal --generate-hashes --python-version 3.11 --extra local --group dev --output-file $(LOCK) pyproject.toml
+	$(UV) pip compile --quiet --universal --generate-hashes --python-version 3.11 --extra local --extra dask --group dev --output-file $(LOCK) pyproject.toml
 
 clean:
 	rm -rf $(VENV) .tools .mypy_cache .pytest_cache .ruff_cache .coverage

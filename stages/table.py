@@ -1,7 +1,7 @@
 """What a table is: its columns, and how a frame is made to have exactly them.
 
 Tables are written only through :meth:`Table.conform`, so a file in ``data/`` always has exactly its table's columns in
-their order, sorted by its grain, with no NaN and no null where none is allowed. Which tables there are stands in schema.py.
+their order, sorted by its grain, with no NaN and no null where none is allowed. Which tables there are stands in stages/schema.
 """
 
 from dataclasses import dataclass

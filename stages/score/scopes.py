@@ -25,7 +25,7 @@ def with_kind(judgements: pl.DataFrame) -> pl.DataFrame:
     if unknown.height:
         raise DataError(
             f"Judgements of {unknown['benchmark'][0]} have the domain {unknown['domain'][0]!r}, which no metric knows; "
-            "give it a kind in stages/schema.py."
+            "give it a kind in stages/schema."
         )
     kind = pl.col("domain").replace_strict(DOMAINS, return_dtype=pl.String)
     untyped = (kind == Kind.CHOICE) & (pl.col("typed") == NO_TYPE)

@@ -1,4 +1,4 @@
-"""Contracts that follow from schema.py alone: which columns a file has, and what no value may be."""
+"""Contracts that follow from schema alone: which columns a file has, and what no value may be."""
 
 from collections.abc import Mapping
 

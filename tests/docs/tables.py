@@ -13,7 +13,7 @@ PATH = ROOT / "docs" / "tables.md"
 COMMAND = "python -m tests.docs.tables"
 _INTRO = f"""# Tables
 
-Made from `stages/schema.py`; do not edit, run `{COMMAND}` instead.
+Made from `stages/schema`; do not edit, run `{COMMAND}` instead.
 
 Every table is Parquet, sorted by its grain, with exactly these columns and types. Where a table lies and which stage writes it stands in
 [architecture.md](architecture.md); `checkup sql` reads all of them under the same names. The views that are made of them (`runs`, `camps`,

@@ -1,4 +1,4 @@
-"""docs/tables.md says what stages/schema.py declares."""
+"""docs/tables.md says what stages/schema declares."""
 
 import re
 

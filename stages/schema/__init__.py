@@ -1,0 +1,81 @@
+"""Every table's columns, types, nulls, grain and meaning, and the closed sets of labels. The one place.
+
+SQL comments, contracts and docs/tables.md are made from the same declarations.
+"""
+
+from stages.schema._columns import ITEM_FACTS, RUN_KEY
+from stages.schema.asked import ANSWERS, ITEMS
+from stages.schema.beside import CONTRACTS, PUBLISHED
+from stages.schema.derived import COMPARISONS, JUDGEMENTS, SCORES, VOTES, WORD_PROFILES
+from stages.schema.labels import (
+    ALL,
+    DOMAINS,
+    ITEM_LANGUAGES,
+    LANGUAGES,
+    MAN,
+    METRICS_VERSION,
+    NO_STYLE,
+    PAIR_TASKS,
+    ROUTES,
+    SCHEMA_VERSION,
+    SCORED,
+    SINGLE,
+    SPLIT,
+    STATUSES,
+    STEREOSET_TASKS,
+    STYLES,
+    TASKS,
+    TOGETHER,
+    TYPED,
+    UNKNOWN,
+    UNUSABLE,
+    VARIANTS,
+    WOMAN,
+    Kind,
+    Outcome,
+)
+
+__all__ = [
+    "ALL",
+    "ANSWERS",
+    "COMPARISONS",
+    "CONTRACTS",
+    "DOMAINS",
+    "ITEMS",
+    "ITEM_FACTS",
+    "ITEM_LANGUAGES",
+    "JUDGEMENTS",
+    "LANGUAGES",
+    "MAN",
+    "METRICS_VERSION",
+    "NO_STYLE",
+    "PAIR_TASKS",
+    "PUBLISHED",
+    "RECORDED",
+    "ROUTES",
+    "RUN_KEY",
+    "SCHEMA_VERSION",
+    "SCORED",
+    "SCORES",
+    "SINGLE",
+    "SPLIT",
+    "STATUSES",
+    "STEREOSET_TASKS",
+    "STYLES",
+    "TABLES",
+    "TASKS",
+    "TOGETHER",
+    "TYPED",
+    "UNKNOWN",
+    "UNUSABLE",
+    "VARIANTS",
+    "VOTES",
+    "WOMAN",
+    "WORD_PROFILES",
+    "Kind",
+    "Outcome",
+]
+
+RECORDED = (ANSWERS, JUDGEMENTS, VOTES, SCORES, WORD_PROFILES, COMPARISONS)
+"""Tables kept in a file per run, benchmark, language and protocol."""
+TABLES = {t.name: t for t in (ITEMS, *RECORDED, PUBLISHED, CONTRACTS)}
