@@ -199,6 +199,7 @@ def drop(root: Path, run: Run) -> None:
         entries = {name: entry for name, entry in ledger[run.model].items() if name != run.stamp}
         if entries:
             _write_model(root, run.model, entries)
+            _write_index(root, ledger.keys())
             return
         _write_index(root, ledger.keys() - {run.model})
         model_path(root, run.model).unlink()

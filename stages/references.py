@@ -69,6 +69,17 @@ def unpin(root: Path, run_id: str) -> list[str]:
     return of
 
 
+def twins(ledger: Ledger, run: Run) -> list[Run]:
+    """Other runs of the model on that day that ask any of the same in the same way: what differs between them is noise."""
+    asked = set(run.entry.asks)
+    return [
+        other
+        for other in runs(ledger)
+        if other.model == run.model and other.date == run.date and other.id != run.id
+        and other.entry.same_questions(run.entry) and asked & set(other.entry.asks)
+    ]  # fmt: skip
+
+
 def pairings(root: Path, ledger: Ledger, parts: Iterable[Partition]) -> list[Pairing]:
     """What each of the recorded ``parts`` is compared with, run by run; runs without a reference are left out.
 

@@ -47,10 +47,10 @@ def differing(sides: pl.DataFrame) -> pl.DataFrame:
     renamed = _set(asked, "requested_model").rename({"differs": "renamed"})
     found = renamed
     for name, differs in facts.items():
-        found = found.join(differs.rename({"differs": name}), on=PART, how="left")
-    found = found.with_columns((pl.col("served model") & ~pl.col("renamed")).alias("served model"))
-    named = [pl.when(pl.col(name)).then(pl.lit(name)) for name in facts]
-    return found.select(*PART, pl.concat_list(named).list.drop_nulls().alias("differs"))
+        found = found.join(differs.rename({"differs": f"differs in {name}"}), on=PART, how="left")
+    served = (pl.col("differs in served model") & ~pl.col("renamed")).alias("differs in served model")
+    named = [pl.when(pl.col(f"differs in {name}")).then(pl.lit(name)) for name in facts]
+    return found.with_columns(served).select(*PART, pl.concat_list(named).list.drop_nulls().alias("differs"))
 
 
 def _set(rows: pl.DataFrame, *columns: str) -> pl.DataFrame:

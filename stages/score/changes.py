@@ -24,6 +24,8 @@ HEADLINES = (LEAN.name, PAIR_LEAN.name, SS.name)
 """What a primary comparison is of: the score that a benchmark is read by first."""
 PRIMARY, EXPLORATORY = "primary", "exploratory"
 CORRECTION = {PRIMARY: "holm", EXPLORATORY: "fdr_bh"}
+ALPHA = 0.05
+"""Up to this corrected p a primary difference between two runs is a change."""
 COVERED = 95.0
 """Percent of the shared items' answers that must be usable on both sides."""
 MEASURABLE = 0.8

@@ -1,26 +1,22 @@
 """The stage: judgements -> scores, word profiles, comparisons and changes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import polars as pl
 
 from stages.derive import batches
 from stages.ledger import read_ledger
-from stages.references import Pairing, pairings
+from stages.references import pairings
 from stages.schema import ANSWERS, CHANGES, COMPARISONS, JUDGEMENTS, SCORES, TOGETHER, WORD_PROFILES
-from stages.score.alike import ASKED
 from stages.score.changes import changes
 from stages.score.profiles import OFFERED, TASK, word_profiles
 from stages.score.scoring import NEEDED, score_and_compare
+from stages.score.sides import bounded, sides
 from stages.store import Partition, prune, read, recorded, write
 from stages.table import Table
 
 MADE = (SCORES, WORD_PROFILES, COMPARISONS, CHANGES)
-PAIRS = 64
-"""Pairs of runs compared at a time, so that memory stays bounded."""
-_ANSWER = ["item_id", "variant", "epoch"]
 HOME = {name: benchmarks[-1] for name, benchmarks in TOGETHER.items()}
 """Benchmarks that are scored together have no file of their own: their scores lie with those of the last of them."""
 
@@ -39,7 +35,7 @@ def score_all(root: Path) -> int:
     for batch in batches(root, parts, JUDGEMENTS, together=lambda part: part.run.id):
         for table, frame in _made(root, batch).items():
             kept[table] |= _written(root, batch, table, frame)
-    for pairs in _bounded(pairings(root, ledger, parts)):
+    for pairs in bounded(pairings(root, ledger, parts)):
         compared = [part for pairing in pairs for part in pairing.parts]
         kept[CHANGES] |= _written(root, compared, CHANGES, changes(sides(root, pairs)))
     for table, paths in kept.items():
@@ -56,30 +52,6 @@ def _made(root: Path, batch: Mapping[Partition, pl.DataFrame]) -> dict[Table, pl
             profiles.append(word_profiles(picking, read(part.path(root, ANSWERS), ANSWERS).select(OFFERED)))
     scores, compared = score_and_compare(pl.concat(needed))
     return {SCORES: scores, WORD_PROFILES: pl.concat([WORD_PROFILES.empty(), *profiles]), COMPARISONS: compared}
-
-
-def _bounded(found: Sequence[Pairing]) -> Iterator[Sequence[Pairing]]:
-    return (found[start : start + PAIRS] for start in range(0, len(found), PAIRS))
-
-
-def sides(root: Path, pairs: Sequence[Pairing]) -> pl.DataFrame:
-    """Both sides of each of ``pairs``, as ``changes.changes`` takes them.
-
-    :raises DataError: a file does not fit its table.
-    """
-
-    @lru_cache(maxsize=PAIRS)
-    def side(part: Partition) -> pl.DataFrame:
-        asked = read(part.path(root, ANSWERS), ANSWERS).select(*_ANSWER, *ASKED)
-        return read(part.path(root, JUDGEMENTS), JUDGEMENTS).select(NEEDED).join(asked, on=_ANSWER)
-
-    found = [
-        side(part).with_columns(pl.lit(number).alias("pair"), pl.lit(here).alias("here"))
-        for number, pairing in enumerate(pairs)
-        for here, parts in ((True, pairing.parts), (False, pairing.earlier))
-        for part in parts
-    ]
-    return pl.concat(found)
 
 
 def _written(root: Path, parts: Iterable[Partition], table: Table, frame: pl.DataFrame) -> set[Path]:
