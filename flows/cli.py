@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from flows import cli_before, cli_data
+from flows import cli_before, cli_data, cli_past
 from flows.options import (
     As,
     Benchmarks,
@@ -39,6 +39,8 @@ app = typer.Typer(
 app.command()(cli_data.fetch)
 app.command()(cli_before.doctor)
 app.command()(cli_before.estimate)
+app.command()(cli_past.reproduce)
+app.command()(cli_past.diff)
 app.add_typer(cli_data.imports, name="import")
 
 
