@@ -8,6 +8,7 @@ import typer
 
 from flows import cli_before, cli_data, cli_past
 from flows.options import (
+    Against,
     As,
     Benchmarks,
     Date,
@@ -173,10 +174,14 @@ def forget(
 @app.command()
 def sql(
     query: Annotated[str, typer.Argument(help="A DuckDB query; docs/tables.md describes the tables.")],
+    against: Against = None,
     format: As = Format.TABLE,
 ) -> None:
     """Ask the history in SQL."""
-    _show(project_root(), query, format)
+    from flows.past import previous
+
+    root = project_root()
+    _show(root, query, format, previous(root, against, answers=True) if against else None)
 
 
 @app.command()
@@ -226,8 +231,8 @@ def _show_any(root: Path, *queries: str) -> None:
         show(frame, Format.TABLE)
 
 
-def _show(root: Path, query: str, format: Format) -> None:
+def _show(root: Path, query: str, format: Format, beside: Path | None = None) -> None:
     from flows.printing import show
     from stages.report.history import query as ask
 
-    show(ask(root, query), format)
+    show(ask(root, query, beside), format)

@@ -20,6 +20,8 @@ from stages.schema import ANSWERS, RECORDED
 FOLDER = Path(".cache") / "previous"
 MANIFEST = "answers.json"
 """Beside the tables: file of the answers -> MD5 of what it held."""
+STAGES = ("judge", "reduce", "score")
+"""Those that make what is recorded of answers."""
 WAIT_SECONDS = 300.0
 """How long another command may fetch the same commit's tables."""
 _ANSWERS = f"data/{ANSWERS.name}"
@@ -68,6 +70,22 @@ def manifest(folder: Path) -> dict[str, str]:
     """The answers that the commit of ``folder`` recorded: ``model=…/run=…/<file>`` -> MD5."""
     found: dict[str, str] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     return found
+
+
+def outdated(root: Path) -> list[str]:
+    """Those of the stages that judge and score whose results are not what DVC would make of the code and data there are now.
+
+    Empty also where another DVC command holds the project, which is about to change them.
+    """
+    from dvc.exceptions import DvcException
+    from dvc.lock import LockError
+    from dvc.repo import Repo
+
+    try:
+        with Repo(str(root)) as project:
+            return sorted(project.status(targets=list(STAGES)))
+    except (DvcException, LockError):
+        return []
 
 
 def _whole(folder: Path, fill: Callable[[Path], None]) -> None:

@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flows.numbers import explained, metrics_versions, schema_version
-from flows.past import manifest, previous
+from flows.past import manifest, outdated, previous
 from flows.reproduction import DERIVED, told
 from stages.differences import Difference, difference, files, run_of
 from stages.errors import DataError, UsageError
@@ -29,7 +29,9 @@ class Answers:
     def sentences(self) -> list[str]:
         """What is compared, and what is not; in a sentence each."""
         of_both = {run_of(name) for name in self.shared}
-        said = [f"Compared: {len(of_both)} runs, {len(self.shared)} files of answers; {self._untouched}."]
+        said = [
+            f"Compared {_count(len(self.shared), 'file')} of answers, of {_count(len(of_both), 'run')}; {self._untouched}."
+        ]
         for what, names in (("New since then", self.new), ("Gone since then", self.gone)):
             whole = sorted({run_of(name) for name in names} - of_both)
             parts = sorted(name for name in names if run_of(name) in of_both)
@@ -41,7 +43,11 @@ class Answers:
     def _untouched(self) -> str:
         if not self.edited:
             return "the answers are untouched"
-        return f"other answers than recorded then stand in {', '.join(sorted(self.edited))}, so what moved there need not be the code's doing"
+        return f"{', '.join(sorted(self.edited))} hold other answers than then, so what moved there need not be the code's doing"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,8 @@ class Revision:
     folder: Path
     answers: Answers
     tables: tuple[Difference, ...]
+    outdated: tuple[str, ...]
+    """Stages whose results are not of today's code: what is compared is not what it would make."""
 
     def of(self, table: Table) -> Difference:
         return next(found for found in self.tables if found.table is table)
@@ -68,7 +76,9 @@ class Revision:
     @property
     def sentences(self) -> list[str]:
         """What is compared, what moved, and what is declared to have changed."""
-        said = self.answers.sentences
+        stages = " and ".join(self.outdated)
+        said = [f"Not of today's code or data: {stages}; make it so first with: dvc repro."] if stages else []
+        said += self.answers.sentences
         if not self.moved:
             return [*said, f"Nothing moved since {self.rev}."]
         versions = [metrics_versions(self.files(root, SCORES).values()) for root in (self.folder, self.root)]
@@ -101,9 +111,9 @@ def diff(root: Path, rev: str, models: Sequence[str] = (), benchmarks: Sequence[
         raise DataError(
             f"data/{JUDGEMENTS.name}/{unjudged[0]} is not here; make it with: dvc repro, or fetch it with: dvc pull."
         )
-    found = Revision(root, rev, folder, answers, ())
-    tables = tuple(difference(table, found.files(folder, table), found.files(root, table)) for table in DERIVED)
-    return Revision(root, rev, folder, answers, tables)
+    found = Revision(root, rev, folder, answers, (), tuple(outdated(root)))
+    tables = (difference(table, found.files(folder, table), found.files(root, table)) for table in DERIVED)
+    return replace(found, tables=tuple(tables))
 
 
 def _answers(root: Path, folder: Path, rev: str, models: Sequence[str], benchmarks: Sequence[str]) -> Answers:
