@@ -51,5 +51,5 @@ def sections(root: Path) -> dict[int, str]:
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     parts = re.split(r"^## (\d+)$", text, flags=re.MULTILINE)[1:]
     return {
-        int(version): f"## {version}\n{body.rstrip()}" for version, body in zip(parts[::2], parts[1::2], strict=True)
+        int(version): f"## {version}\n\n{body.strip()}" for version, body in zip(parts[::2], parts[1::2], strict=True)
     }

@@ -78,14 +78,14 @@ def outdated(root: Path) -> list[str]:
     Empty also where another DVC command holds the project, which is about to change them.
     """
     from dvc.exceptions import DvcException
-    from dvc.lock import LockError
     from dvc.repo import Repo
 
     try:
         with Repo(str(root)) as project:
-            return sorted(project.status(targets=list(STAGES)))
-    except (DvcException, LockError):
+            found = project.status(targets=[f"{root / 'dvc.yaml'}:{stage}" for stage in STAGES])
+    except DvcException:
         return []
+    return [stage for stage in STAGES if any(name.rsplit(":", 1)[-1] == stage for name in found)]
 
 
 def _whole(folder: Path, fill: Callable[[Path], None]) -> None:

@@ -105,13 +105,19 @@ def diff(root: Path, rev: str, models: Sequence[str] = (), benchmarks: Sequence[
     :raises UsageError: there is no such commit, nothing was recorded in it, or a model or benchmark is on neither side.
     :raises DataError: the earlier tables are not to be had any more, or answers were not judged here yet.
     """
-    folder = previous(root, rev)
+    return compare(root, previous(root, rev), rev, models, benchmarks, outdated(root))
+
+
+def compare(
+    root: Path, folder: Path, rev: str, models: Sequence[str], benchmarks: Sequence[str], stale: Sequence[str]
+) -> Revision:
+    """The same with what ``rev`` recorded in ``folder``, as ``past.previous`` lays it out; ``stale``: see ``outdated``."""
     answers = _answers(root, folder, rev, models, benchmarks)
     if unjudged := sorted(answers.shared - set(files(root, JUDGEMENTS))):
         raise DataError(
             f"data/{JUDGEMENTS.name}/{unjudged[0]} is not here; make it with: dvc repro, or fetch it with: dvc pull."
         )
-    found = Revision(root, rev, folder, answers, (), tuple(outdated(root)))
+    found = Revision(root, rev, folder, answers, (), tuple(stale))
     tables = (difference(table, found.files(folder, table), found.files(root, table)) for table in DERIVED)
     return replace(found, tables=tuple(tables))
 

@@ -146,10 +146,10 @@ def _rows(table: Table, before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFra
     shared = [name for name in table.schema if name in before.columns and name in after.columns]
     values = [name for name in shared if name not in (*grain, *VERSIONS)]
     differs = {name: ~is_new & ~is_gone & pl.col(name).ne_missing(pl.col(f"{name}{BEFORE}")) for name in values}
-    named = [pl.when(differ).then(pl.lit(name)) for name, differ in differs.items()]
+    named = [pl.lit(None, pl.String), *(pl.when(differ).then(pl.lit(name)) for name, differ in differs.items())]
     change = pl.when(is_new).then(pl.lit(NEW)).when(is_gone).then(pl.lit(GONE)).otherwise(pl.lit(MOVED))
     return (
-        both.filter(is_new | is_gone | pl.any_horizontal(differs.values()))
+        both.filter(is_new | is_gone | pl.any_horizontal(pl.lit(False), *differs.values()))
         .with_columns(change.alias("change"), pl.concat_list(named).list.drop_nulls().alias("differing"))
         .drop("there", f"there{BEFORE}")
         .sort(grain)

@@ -6,10 +6,12 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pytest
 
+from stages.schema import METRICS_VERSION
 from tests.conftest import ROOT
 from tests.end_to_end.checkout import Checkout, commit, enrol, make_checkout
 from tests.end_to_end.responders import Asked, answering
@@ -26,15 +28,17 @@ VERSIONS = "stages/schema/labels.py"
 
 
 class Odd:
-    """Right on controls, else as tradition has it, but for the first few answers about occupations that are typed male."""
+    """Right on controls, else as tradition has it, but for the first few where the answer would be he."""
 
     def __init__(self) -> None:
-        self.unread = 0
+        self.left, self.lock = UNREAD, Lock()
 
     def __call__(self, asked: Asked) -> str:
-        if (asked.item["domain"], asked.item["typed"]) == ("occupation", "male") and self.unread < UNREAD:
-            self.unread += 1
-            return WORD
+        if not asked.control and asked.item["typed"] == "male" and asked.word("female") == "she":
+            with self.lock:
+                self.left -= 1
+                if self.left >= 0:
+                    return WORD
         return asked.word(asked.item["typed"]) if asked.item["typed"] != "none" else asked.word("female")
 
 
@@ -130,7 +134,7 @@ def test_what_a_later_parser_moves_is_listed(past: Past, tmp_path: Path) -> None
     (summary,) = rows(clone, "diff", "HEAD")
     assert (summary["answers"], summary["changed"]) == (ANSWERS, UNREAD)
     assert summary["outcomes"] == f"invalid → anti-stereotype: {UNREAD}"
-    assert (summary["metrics_version_before"], summary["metrics_version"]) == (3, 4)
+    assert (summary["metrics_version_before"], summary["metrics_version"]) == (METRICS_VERSION, METRICS_VERSION + 1)
     assert "lean 100.0 → " in summary["headline"]
     listed = rows(clone, "diff", "HEAD", "--items")
     assert [(row["before"], row["after"], row["reply"]) for row in listed] == [
@@ -139,7 +143,7 @@ def test_what_a_later_parser_moves_is_listed(past: Past, tmp_path: Path) -> None
     assert {row["item_id"] for row in listed} <= {row["row"].split(" ")[0] for row in moved}
     said = ok(clone, "checkup", "diff", "HEAD", "--fail-on-change", code=3)
     assert "Compared 1 file of answers, of 1 run; the answers are untouched." in said
-    assert "METRICS_VERSION 3 → 4" in said
+    assert f"METRICS_VERSION {METRICS_VERSION} → {METRICS_VERSION + 1}" in said
     assert "It reads wumbo." in said
 
     beside = rows(
@@ -156,9 +160,10 @@ def _change(clone: Checkout) -> None:
     """A pattern more, under the next version of the numbers, with its line in the changelog."""
     with (clone.root / "stages" / "judge" / "patterns.csv").open("a", encoding="utf-8") as patterns:
         patterns.write(PATTERN)
+    now = METRICS_VERSION
     for name, old, new in (
-        (VERSIONS, "METRICS_VERSION = 3", "METRICS_VERSION = 4"),
-        (CHANGELOG, "\n## 3\n", "\n## 4\n\nIt reads wumbo.\n\n## 3\n"),
+        (VERSIONS, f"METRICS_VERSION = {now}", f"METRICS_VERSION = {now + 1}"),
+        (CHANGELOG, f"\n## {now}\n", f"\n## {now + 1}\n\nIt reads wumbo.\n\n## {now}\n"),
     ):
         path = clone.root / name
         text = path.read_text(encoding="utf-8")
