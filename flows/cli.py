@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from flows import cli_before, cli_data, cli_past
+from flows import cli_before, cli_compare, cli_data, cli_past
 from flows.options import (
     Against,
     As,
@@ -42,6 +42,8 @@ app.command()(cli_before.doctor)
 app.command()(cli_before.estimate)
 app.command()(cli_past.reproduce)
 app.command()(cli_past.diff)
+app.command()(cli_compare.compare)
+app.add_typer(cli_compare.reference, name="reference")
 app.add_typer(cli_data.imports, name="import")
 
 

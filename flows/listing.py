@@ -7,9 +7,11 @@ import polars as pl
 
 from flows.selection import select
 from stages.entries import Entry
+from stages.ledger import named, read_ledger, read_references
 from stages.load import items
 from stages.params import Model, Params, read_params
 from stages.query.questions import expected
+from stages.references import twins
 from stages.schema import DOMAINS, Kind
 
 
@@ -38,6 +40,24 @@ def _access(model: Model) -> str:
     if model.route is None:
         return "imported"
     return "local" if model.is_local else "api"
+
+
+def references(root: Path) -> pl.DataFrame:
+    """One row per pinned reference: the model it is of, the run, what it asked, and the runs of that day that asked again."""
+    ledger = read_ledger(root)
+    rows = [
+        {
+            "model": model,
+            "reference": run.id,
+            "asks": len(run.entry.asks),
+            "asked again as": [r.id for r in twins(ledger, run)],
+        }
+        for model, pinned in read_references(root).items()
+        for run in (named(ledger, name) for name in pinned)
+    ]
+    text = pl.String()
+    kinds = {"model": text, "reference": text, "asks": pl.Int64(), "asked again as": pl.List(text)}
+    return pl.DataFrame(rows, schema=pl.Schema(kinds))
 
 
 def instruments(root: Path) -> pl.DataFrame:

@@ -11,11 +11,12 @@ from flows.numbers import explained, metrics_versions
 from stages.differences import LINES, Difference, difference, files
 from stages.errors import DataError, UsageError
 from stages.judge import judge_all
-from stages.ledger import Run, named, read_ledger, record
+from stages.ledger import Run, named, read_ledger, read_references, record, runs, write_references
 from stages.reduce import reduce_all
+from stages.references import pairings
 from stages.schema import ANSWERS, JUDGEMENTS, METRICS_VERSION, RECORDED, SCORES
 from stages.score import score_all
-from stages.store import recorded
+from stages.store import partitions, recorded
 
 MADE = (judge_all, reduce_all, score_all)
 DERIVED = tuple(table for table in RECORDED if table is not ANSWERS)
@@ -81,15 +82,33 @@ def reproduce(root: Path, run_id: str) -> Reproduction:
 
 
 def _make(root: Path, run: Run, aside: Path) -> None:
-    """Let the stages make their tables in ``aside``, a project that has this run alone."""
-    answers = run.folder(aside, ANSWERS)
-    answers.parent.mkdir(parents=True)
-    answers.symlink_to(run.folder(root, ANSWERS).resolve(), target_is_directory=True)
-    record(aside, run)
-    if not recorded(aside, read_ledger(aside), ANSWERS):
+    """Let the stages make their tables in ``aside``, a project that has this run and those it is compared with."""
+    beside = _compared(root, run)
+    for own in {run.id: run, **beside}.values():
+        answers = own.folder(aside, ANSWERS)
+        answers.parent.mkdir(parents=True, exist_ok=True)
+        answers.symlink_to(own.folder(root, ANSWERS).resolve(), target_is_directory=True)
+        record(aside, own)
+    write_references(aside, lambda *_: {run.model: read_references(root).get(run.model, [])})
+    if not any(part.run == run for part in recorded(aside, read_ledger(aside), ANSWERS)):
         raise DataError(f"Run {run.id} is open and no file of its answers is complete; go on with: checkup run.")
     for stage in MADE:
         stage(aside)
+
+
+def _compared(root: Path, run: Run) -> dict[str, Run]:
+    """The runs that ``run`` is compared with, and those pinned for its model, which may stand in the way of others."""
+    ledger = read_ledger(root)
+    # Answers of a sealed run are somewhere, also where they are not here: without them nothing can be said of the change.
+    there = [
+        part
+        for own in runs(ledger)
+        for part in partitions(own)
+        if own.entry.state == "sealed" or part.path(root, ANSWERS).exists()
+    ]
+    pinned = [named(ledger, name) for name in read_references(root).get(run.model, [])]
+    references = [pairing.reference for pairing in pairings(root, ledger, there) if pairing.run == run]
+    return {other.id: other for other in (*pinned, *references)}
 
 
 def _refuse_unmade(root: Path, run: Run, aside: Path) -> None:

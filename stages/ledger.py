@@ -7,7 +7,7 @@ An entry is frozen when it is made; what is missing is judged against it, never 
 ``open`` runs are asked for what is missing, ``sealed`` runs never again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 import polars as pl
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
@@ -26,7 +26,7 @@ from stages.errors import LedgerError, UsageError
 from stages.files import write_whole
 from stages.locks import held
 from stages.orders import balanced_epochs
-from stages.params import Params, Settings, known, model_key, validated
+from stages.params import Params, Settings, known, model_key, read_yaml, validated
 from stages.schema import ANSWERS
 from stages.table import Table
 
@@ -39,6 +39,8 @@ _HEADER = "# Written by the program; see docs/architecture.md, The ledger.\n"
 
 class Index(Settings):
     asked: list[Annotated[str, AfterValidator(model_key)]]
+    references: dict[Annotated[str, AfterValidator(model_key)], list[str]] = Field(default_factory=dict)
+    """Model -> the runs its runs are compared with, see references.py."""
 
 
 class Ledger(Settings):
@@ -197,6 +199,7 @@ def drop(root: Path, run: Run) -> None:
         entries = {name: entry for name, entry in ledger[run.model].items() if name != run.stamp}
         if entries:
             _write_model(root, run.model, entries)
+            _write_index(root, ledger.keys())
             return
         _write_index(root, ledger.keys() - {run.model})
         model_path(root, run.model).unlink()
@@ -207,7 +210,27 @@ def _locked(root: Path) -> AbstractContextManager[None]:
 
 
 def _write_index(root: Path, models: Iterable[str]) -> None:
-    _write(root / INDEX_FILE, {"asked": sorted(models)})
+    """List ``models``; references stay, but for those to runs that are no more."""
+    there = {
+        run.id for run in runs(Ledger(runs={m: r for m, r in read_ledger(root).runs.items() if m in models}), True)
+    }
+    pinned = {model: [run for run in named if run in there] for model, named in read_references(root).items()}
+    kept = {model: named for model, named in sorted(pinned.items()) if named}
+    _write(root / INDEX_FILE, {"asked": sorted(models)} | ({"references": kept} if kept else {}))
+
+
+def read_references(root: Path) -> dict[str, list[str]]:
+    """Model -> the runs that its runs are compared with, as far as any are pinned (see references.py)."""
+    path = root / INDEX_FILE
+    return validated(path, Index, read_yaml(path) or {"asked": []}).references if path.exists() else {}
+
+
+def write_references(root: Path, change: Callable[[Ledger, dict[str, list[str]]], dict[str, list[str]]]) -> None:
+    """Pin what ``change`` makes of the ledger and the references there are."""
+    with _locked(root):
+        ledger = read_ledger(root)
+        pinned = change(ledger, read_references(root))
+        _write(root / INDEX_FILE, {"asked": sorted(ledger.runs)} | ({"references": pinned} if pinned else {}))
 
 
 def named(ledger: Ledger, run_id: str) -> Run:

@@ -6,7 +6,7 @@ SQL comments, contracts and docs/tables.md are made from the same declarations.
 from stages.schema._columns import ITEM_FACTS, RUN_KEY
 from stages.schema.asked import ANSWERS, ITEMS
 from stages.schema.beside import CONTRACTS, PUBLISHED
-from stages.schema.derived import COMPARISONS, JUDGEMENTS, SCORES, VOTES, WORD_PROFILES
+from stages.schema.derived import CHANGES, COMPARISONS, JUDGEMENTS, SCORES, VOTES, WORD_PROFILES
 from stages.schema.labels import (
     ALL,
     DOMAINS,
@@ -38,6 +38,7 @@ from stages.schema.labels import (
 __all__ = [
     "ALL",
     "ANSWERS",
+    "CHANGES",
     "COMPARISONS",
     "CONTRACTS",
     "DOMAINS",
@@ -76,6 +77,6 @@ __all__ = [
     "Outcome",
 ]
 
-RECORDED = (ANSWERS, JUDGEMENTS, VOTES, SCORES, WORD_PROFILES, COMPARISONS)
+RECORDED = (ANSWERS, JUDGEMENTS, VOTES, SCORES, WORD_PROFILES, COMPARISONS, CHANGES)
 """Tables kept in a file per run, benchmark, language and protocol."""
 TABLES = {t.name: t for t in (ITEMS, *RECORDED, PUBLISHED, CONTRACTS)}

@@ -176,10 +176,50 @@ COMPARISONS = Table(
         Column("value", FLOAT, "mean of the paired differences, this side less the other; null when undefined", True),
         Column("ci_low", FLOAT, "lower end of its 95 % interval", True),
         Column("ci_high", FLOAT, "upper end of its 95 % interval", True),
+        Column("p_value", FLOAT, "two-sided sign-flip permutation over these targets; null without a value", True),
         Column("n", INT, "targets usable on both sides, and typed alike on both"),
         Column("here", FLOAT, "the metric over these targets on this side", True),
         Column("there", FLOAT, "the metric over these targets on the other side", True),
         Column("metrics_version", INT, "version of the metrics' definitions"),
     ),
     "one row per (run, benchmark, language, protocol, versus, domain, metric): paired differences within a run",
+)
+
+CHANGES = Table(
+    "changes",
+    ("run", "benchmark", "language", "protocol", "reference", "domain", "style", "metric"),
+    (
+        *RUN_KEY,
+        Column(
+            "reference", TEXT, "the run it is compared with: pinned, else the model's first one that asked the same"
+        ),
+        Column("domain", TEXT, "a group, or all"),
+        Column("style", TEXT, "a wording style, or all"),
+        Column("metric", TEXT, "lean, default, strength, pair_lean, ss_macro or lms_macro"),
+        Column("family", TEXT, "primary (Holm; it alone can be a finding) or exploratory (Benjamini–Hochberg)"),
+        Column(
+            "value", FLOAT, "mean of the paired differences, this run less the reference; null when undefined", True
+        ),
+        Column("ci_low", FLOAT, "lower end of its 95 % interval", True),
+        Column("ci_high", FLOAT, "upper end of its 95 % interval", True),
+        Column("effect", FLOAT, "value / standard deviation of the differences; null when they do not vary", True),
+        Column("p_value", FLOAT, "two-sided sign-flip permutation over targets; null without a value", True),
+        Column(
+            "p_adjusted", FLOAT, "p_value after the correction of its family; null where a gate holds it back", True
+        ),
+        Column("n", INT, "targets usable on both sides"),
+        Column("here", FLOAT, "the metric over these targets in this run", True),
+        Column("there", FLOAT, "the metric over these targets in the reference", True),
+        Column(
+            "coverage", FLOAT, "100 · usable / expected answers of the shared items, of the side that has less", True
+        ),
+        Column("bound_low", FLOAT, "the least that value could be, whatever the missing answers had been", True),
+        Column("bound_high", FLOAT, "the most that value could be", True),
+        Column(
+            "gate", TEXT, "why it counts as no change: protocol, coverage or controls; null when it may count", True
+        ),
+        Column("differs", pl.List(TEXT), "what is not like for like, e.g. items, prompts, parameters, served model"),
+        Column("metrics_version", INT, "version of the metrics' definitions"),
+    ),
+    "one row per (run, benchmark, language, protocol, reference, domain, style, metric): paired differences between runs",
 )

@@ -4,17 +4,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from stages.schema import ALL, COMPARISONS, METRICS_VERSION, RUN_KEY, Kind
-from stages.score.estimates import FIELDS, Estimate, both_types, mean
+from stages.schema import ALL, COMPARISONS, METRICS_VERSION, RUN_KEY
 from stages.score.evidence import Evidence
-from stages.score.intervals import Estimates, Range, columns, t_over_targets
+from stages.score.paired import DEFAULT, LEAN, PAIR_LEAN, THERE, differences
 
-DIFFERENCE: Range = (-2.0, 2.0)
-"""How far two values between −1 and 1 can lie apart."""
 _SCOPE = ("pair", "domain")
 _TARGET = ("kind", "domain", "target", "type")
-_THERE = "_there"
-"""Marks what is of the other side."""
 
 
 @dataclass(frozen=True)
@@ -28,27 +23,7 @@ class Versus:
 
 
 VERSUS = (Versus("language", "en"), Versus("protocol", "two", "carried"))
-
-
-@dataclass(frozen=True)
-class Compared:
-    """A metric that is compared: what it averages over targets, and where it exists."""
-
-    name: str
-    column: str
-    kind: Kind
-    needs_both_types: bool = False
-
-    def estimate(self, values: pl.Expr) -> Estimate:
-        found = mean(values)
-        return both_types(found, values) if self.needs_both_types else found
-
-
-COMPARED = (
-    Compared("lean", "y", Kind.CHOICE),
-    Compared("default", "g", Kind.CHOICE, needs_both_types=True),
-    Compared("pair_lean", "delta", Kind.PAIR),
-)
+COMPARED = (LEAN, DEFAULT, PAIR_LEAN)
 
 
 def comparisons(evidence: Evidence, partitions: pl.DataFrame) -> pl.DataFrame:
@@ -56,16 +31,16 @@ def comparisons(evidence: Evidence, partitions: pl.DataFrame) -> pl.DataFrame:
 
     A run asks the same items in every language and protocol, so that targets are paired as they are. One counts where both
     sides have a usable answer (for ``pair_lean`` a value), and a concept only if a source types it alike in both languages.
-    Averaged as every score: types weigh half each. Interval: t over targets.
+    Averaged as every score: types weigh half each. Interval: t over targets; p: sign-flip permutation over them.
     """
     pairs = _pairs(partitions)
     whole = (pl.col(scope) == ALL for scope in ("served_model", "style", "typed", "status"))
     own = evidence.concepts.filter(*whole, pl.col("domain") != ALL)
     sides = own.select("partition", *_TARGET, *sorted({compared.column for compared in COMPARED}))
     base = sides.rename({"partition": "base"})
-    joined = pairs.join(sides, on="partition").join(base, on=["base", *_TARGET], suffix=_THERE)
+    joined = pairs.join(sides, on="partition").join(base, on=["base", *_TARGET], suffix=THERE)
     pooled = pl.concat([joined, joined.with_columns(pl.lit(ALL).alias("domain"))])
-    rows = pl.concat([_rows(pooled, compared) for compared in COMPARED])
+    rows = pl.concat([differences(pooled, compared, _SCOPE) for compared in COMPARED])
     found = rows.join(pairs, on="pair").with_columns(pl.lit(METRICS_VERSION, pl.Int64).alias("metrics_version"))
     return COMPARISONS.conform(found.select(COMPARISONS.schema.names()))
 
@@ -82,26 +57,3 @@ def _pairs(partitions: pl.DataFrame) -> pl.DataFrame:
         named = pl.lit(f"{versus.column}={versus.base}").alias("versus")
         found.append(partitions.filter(compared).join(there, on=shared).with_columns(named))
     return pl.concat(found).sort(*key, "versus").with_row_index("pair")
-
-
-def _rows(joined: pl.DataFrame, compared: Compared) -> pl.DataFrame:
-    """The rows of one metric; ``here`` and ``there`` are its values over the targets usable on both sides."""
-    here, there = pl.col(compared.column), pl.col(f"{compared.column}{_THERE}")
-    both = here.is_not_null() & there.is_not_null()
-    difference = compared.estimate(here - there)
-    found = (
-        joined.filter(pl.col("kind") == compared.kind)
-        .group_by(_SCOPE)
-        .agg(
-            *(getattr(difference, field).alias(field) for field in FIELDS),
-            compared.estimate(pl.when(both).then(here)).value.alias("here"),
-            compared.estimate(pl.when(both).then(there)).value.alias("there"),
-        )
-    )
-    low, high = t_over_targets(Estimates.of(found), DIFFERENCE)
-    return found.with_columns(*columns(ci_low=low, ci_high=high)).select(
-        *_SCOPE,
-        pl.lit(compared.name).alias("metric"),
-        pl.col("value", "ci_low", "ci_high", "here", "there") * 100,
-        pl.col("n").cast(pl.Int64),
-    )

@@ -1,6 +1,6 @@
 """Judgements -> scores, and what can be compared within a run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -48,19 +48,22 @@ def score_and_compare(judgements: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFr
 
 def _gathered(judgements: pl.DataFrame) -> tuple[Evidence, pl.DataFrame]:
     """The evidence in ``judgements``, and its partitions: RUN_KEY and their number."""
-    rows = _with_those_together(judgements.select(NEEDED))
+    rows = with_those_together(judgements.select(NEEDED), ("run", "language", "protocol"))
     partitions = rows.select(PARTITION).unique().sort(PARTITION).with_row_index("partition")
     answers = numbered(with_kind(rows.join(partitions, on=PARTITION)))
     served = served_scopes(answers).drop(PARTITION, "reason")
     return Evidence(served, concept_scopes(concepts(served))), partitions
 
 
-def _with_those_together(rows: pl.DataFrame) -> pl.DataFrame:
-    """``rows``, and those of benchmarks that are scored together once more under the name they have together."""
+def with_those_together(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+    """``rows``, and those of benchmarks that are scored together once more under the name they have together.
+
+    Only where all of them are there: per ``by``, what was asked by one model in one way.
+    """
     found = [rows]
     for name, benchmarks in TOGETHER.items():
         own = rows.filter(pl.col("benchmark").is_in(benchmarks))
-        whole = pl.col("benchmark").n_unique().over("run", "language", "protocol") == len(benchmarks)
+        whole = pl.col("benchmark").n_unique().over(by) == len(benchmarks)
         found.append(own.filter(whole).with_columns(pl.lit(name).alias("benchmark")))
     return pl.concat(found)
 

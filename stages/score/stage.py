@@ -1,4 +1,4 @@
-"""The stage: judgements -> scores, word profiles and comparisons."""
+"""The stage: judgements -> scores, word profiles, comparisons and changes."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -7,13 +7,16 @@ import polars as pl
 
 from stages.derive import batches
 from stages.ledger import read_ledger
-from stages.schema import ANSWERS, COMPARISONS, JUDGEMENTS, SCORES, TOGETHER, WORD_PROFILES
+from stages.references import pairings
+from stages.schema import ANSWERS, CHANGES, COMPARISONS, JUDGEMENTS, SCORES, TOGETHER, WORD_PROFILES
+from stages.score.changes import changes
 from stages.score.profiles import OFFERED, TASK, word_profiles
 from stages.score.scoring import NEEDED, score_and_compare
+from stages.score.sides import bounded, sides
 from stages.store import Partition, prune, read, recorded, write
 from stages.table import Table
 
-MADE = (SCORES, WORD_PROFILES, COMPARISONS)
+MADE = (SCORES, WORD_PROFILES, COMPARISONS, CHANGES)
 HOME = {name: benchmarks[-1] for name, benchmarks in TOGETHER.items()}
 """Benchmarks that are scored together have no file of their own: their scores lie with those of the last of them."""
 
@@ -21,16 +24,20 @@ HOME = {name: benchmarks[-1] for name, benchmarks in TOGETHER.items()}
 def score_all(root: Path) -> int:
     """Score every recorded partition of the ledger's runs; return how many there are.
 
-    Word profiles and comparisons have a file only where there is something to say.
+    Word profiles, comparisons and changes have a file only where there is something to say.
 
     :raises CheckupError: the ledger and the judgements disagree, or a file does not fit its table or its place.
     """
-    parts = recorded(root, read_ledger(root), JUDGEMENTS)
+    ledger = read_ledger(root)
+    parts = recorded(root, ledger, JUDGEMENTS)
     kept: dict[Table, set[Path]] = {table: set() for table in MADE}
     # What a run was asked is compared with each other.
     for batch in batches(root, parts, JUDGEMENTS, together=lambda part: part.run.id):
         for table, frame in _made(root, batch).items():
             kept[table] |= _written(root, batch, table, frame)
+    for pairs in bounded(pairings(root, ledger, parts)):
+        compared = [part for pairing in pairs for part in pairing.parts]
+        kept[CHANGES] |= _written(root, compared, CHANGES, changes(sides(root, pairs)))
     for table, paths in kept.items():
         prune(root, table, paths)
     return len(kept[SCORES])

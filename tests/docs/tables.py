@@ -90,7 +90,8 @@ def _table(table: Table) -> str:
 
 def _type(dtype: pl.DataType) -> str:
     if isinstance(dtype, pl.List):
-        return f"list of {next(name for name, (struct, _) in _STRUCTS.items() if struct == dtype.inner)}"
+        named = (name for name, (struct, _) in _STRUCTS.items() if struct == dtype.inner)
+        return f"list of {next(named, str(dtype.inner))}"
     return str(dtype)
 
 

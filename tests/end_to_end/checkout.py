@@ -23,6 +23,7 @@ OUTPUTS = (
     "data/votes",
     "data/scores",
     "data/word_profiles",
+    "data/changes",
     "data/comparisons",
     "reports/site",
     "reports/validation/items.parquet",

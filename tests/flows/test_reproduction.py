@@ -14,14 +14,18 @@ from flows import reproduce
 from flows.numbers import explained, schema_version, sections
 from flows.reproduction import MADE
 from stages.errors import CheckupError
-from stages.schema import ANSWERS, JUDGEMENTS, METRICS_VERSION, SCHEMA_VERSION, SCORES
+from stages.references import pin
+from stages.schema import ANSWERS, CHANGES, JUDGEMENTS, METRICS_VERSION, SCHEMA_VERSION, SCORES
+from stages.score import score_all
 from stages.table import Table
 from tests import factories as f
 from tests.conftest import ROOT, make_project
 from tests.flows.test_cli import Checkup, checkup
 
 __all__ = ["checkup"]
-RUN = "model-a@2026-11-30"
+EARLIER, RUN, OTHER = "model-a@2026-11-23", "model-a@2026-11-30", "model-b@2026-11-30"
+FILES = 4
+"""Of a run that has one to be compared with: judgements, votes, scores and changes."""
 SMALL = {"occupation": (2, 2, 0), "control": (1, 1, 0)}
 
 
@@ -37,21 +41,20 @@ def put(root: Path, *runs: str, **entry: Any) -> None:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("made")
     make_project(root)
-    put(root, RUN, "model-b@2026-11-30")
+    put(root, EARLIER, RUN, OTHER)
     return root
 
 
 @pytest.fixture
 def root(made: Path, project: Path) -> Path:
-    """A project of its own with two runs."""
+    """A project of its own with three runs."""
     for name in ("data", "runs"):
         shutil.copytree(made / name, project / name, dirs_exist_ok=True)
     return project
 
 
 def file(root: Path, table: Table) -> Path:
-    (path,) = (root / "data" / table.name / "model=model-a").rglob("*.parquet")
-    return path
+    return root / "data" / table.name / "model=model-a" / "run=2026-11-30" / "checkup.en.two.parquet"
 
 
 def change(path: Path, function: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
@@ -67,8 +70,18 @@ def test_the_same_bytes_and_nothing_is_changed(root: Path) -> None:
     before = hashes(root)
     found = reproduce(RUN)
     assert found.same
-    assert found.sentences == [f"{RUN}: same bytes in all 3 files."]
+    assert found.sentences == [f"{RUN}: same bytes in all {FILES} files."]
     assert hashes(root) == before
+
+
+@pytest.mark.parametrize("reference", [OTHER, RUN])
+def test_what_changed_since_a_pinned_reference_is_made_again_too(root: Path, reference: str) -> None:
+    """A run that is the reference of its model is compared with none, also if an earlier one is there."""
+    pin(root, reference, "model-a")
+    score_all(root)
+    assert file(root, CHANGES).exists() == (reference == OTHER)
+    n_files = FILES if reference == OTHER else FILES - 1
+    assert reproduce(RUN).sentences == [f"{RUN}: same bytes in all {n_files} files."]
 
 
 def test_what_moved_is_listed_with_the_reason(root: Path, checkup: Checkup) -> None:
@@ -113,7 +126,7 @@ def test_other_bytes_with_the_same_rows_are_the_same(root: Path) -> None:
     found = reproduce(RUN)
     assert found.same
     assert found.sentences == [
-        f"{RUN}: same rows in all 3 files; 1 in other bytes, written by another version of the program or of polars."
+        f"{RUN}: same rows in all {FILES} files; 1 in other bytes, written by another version of the program or of polars."
     ]
 
 
@@ -122,7 +135,7 @@ def test_answers_of_an_earlier_version_of_their_table_are_judged_as_they_were(ro
     later = [column.name for column in ANSWERS.columns if column.since > 1]
     assert later == ["turn", "task"]
     change(file(root, ANSWERS), lambda rows: rows.drop(later))
-    assert reproduce(RUN).sentences == [f"{RUN}: same bytes in all 3 files."]
+    assert reproduce(RUN).sentences == [f"{RUN}: same bytes in all {FILES} files."]
 
 
 def gone(table: Table) -> Callable[[Path], None]:
@@ -139,16 +152,21 @@ def reopen(root: Path) -> None:
     path.write_text(path.read_text(encoding="utf-8").replace("sealed", "open"), encoding="utf-8")
 
 
+def without_reference(root: Path) -> None:
+    shutil.rmtree(root / "data" / "answers" / "model=model-a" / "run=2026-11-23")
+
+
 @pytest.mark.parametrize(
     ("spoil", "run", "code", "sentence"),
     [
         (gone(ANSWERS), RUN, 1, f"Run {RUN} is sealed but data/answers/model=model-a/run=2026-11-30/checkup.en.two.parquet is not here; fetch it with: dvc pull"),
+        (without_reference, RUN, 1, f"Run {EARLIER} is sealed but data/answers/model=model-a/run=2026-11-23/checkup.en.two.parquet is not here; fetch it with: dvc pull"),
         (gone(JUDGEMENTS), RUN, 1, "data/judgements/model=model-a/run=2026-11-30/checkup.en.two.parquet is not here, so there is nothing to compare with; fetch it with: dvc pull, or make it with: dvc repro."),
         (retire, RUN, 2, f"Run {RUN} is retired, so nothing is made of its answers; take `retired` out of its entry in runs/."),
         (reopen, RUN, 1, f"Run {RUN} is open and no file of its answers is complete; go on with: checkup run."),
         (lambda _: None, "model-c@2026-11-30", 2, "There is no run model-c@2026-11-30 in runs/; list the runs with: checkup runs."),
     ],
-    ids=["answers gone", "not judged", "retired", "open", "unknown"],
+    ids=["answers gone", "answers of the reference gone", "not judged", "retired", "open", "unknown"],
 )  # fmt: skip
 def test_what_cannot_be_made_again_is_one_sentence(
     root: Path, spoil: Callable[[Path], None], run: str, code: int, sentence: str

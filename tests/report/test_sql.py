@@ -10,7 +10,7 @@ from stages.load import load_all
 from stages.report import query
 from stages.report.sql import SQL, views
 from stages.schema import CONTRACTS, TABLES
-from stages.score import score, score_and_compare
+from stages.score import score, score_all, score_and_compare
 from stages.store import VALIDATION
 from stages.store import write as write_table
 from tests import factories as f
@@ -25,6 +25,7 @@ TESTED_ELSEWHERE = {
     "camps": "tests/score/test_camps.py",
     **dict.fromkeys(("reliability", "style_split"), "tests/report/test_wordings.py"),
     "stereoset": "tests/report/test_stereoset.py",
+    "changed": "tests/report/test_changed.py",
     **dict.fromkeys(("telling_pairs", "beside_published"), "tests/report/test_sections.py"),
 }
 RUNS = ("model-a@2026-11-23", "model-a@2026-11-30", "model-b@2026-11-30")
@@ -94,6 +95,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     asked = s.forced(s.made_up(), pl.lit("stereotype"), run="model-c@2026-11-30")
     # Many fingerprints, so that there is a drift too.
     record_answers(folder, asked.with_columns(protocol=pl.lit("choice-avoid"), fingerprint="item_id"))
+    score_all(folder)
     facts = {"suite": "items", "expectation": "x", "column": None, "success": True, "rows": 1, "unexpected": 0}
     found = [{**facts, "position": position, "keys": None} for position in (0, 1)]
     write_table(folder / VALIDATION / "items.parquet", CONTRACTS, pl.DataFrame(found, schema=CONTRACTS.schema))
