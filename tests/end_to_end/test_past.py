@@ -112,6 +112,7 @@ def test_a_clone_makes_everything_again_with_the_same_hashes(past: Past, tmp_pat
     assert "Running stage 'query@wired'" in ok(clone, "dvc", "repro", "--force", "--no-run-cache")
     assert clone.hashes() == before
     assert git(clone, "status", "--short") == ""
+    assert ok(clone, "dvc", "status").strip() == "Data and pipelines are up to date."
     (clone.root / "dvc.lock").unlink()
     shutil.rmtree(clone.root / "data" / "judgements")
     assert "Running stage 'query@wired'" in ok(clone, "dvc", "repro", "--no-run-cache", "score")
