@@ -30,9 +30,11 @@ _ANSWERS = f"data/{ANSWERS.name}"
 def commit_of(root: Path, rev: str) -> str:
     """The full name of the commit that ``rev`` (a commit, tag or branch) means.
 
-    :raises UsageError: there is none.
+    :raises UsageError: there is none, or git cannot be asked.
     """
     done = _git(root, "rev-parse", "--quiet", "--verify", "--end-of-options", f"{rev}^{{commit}}")
+    if said := short(done.stderr.decode(errors="replace")):
+        raise UsageError(f"git cannot tell what {rev} is ({said}); go to a project that git keeps.")
     if done.returncode:
         raise UsageError(f"There is no commit {rev!r} in this project; see what there is with: git log --oneline.")
     return done.stdout.decode().strip()

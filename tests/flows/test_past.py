@@ -14,6 +14,9 @@ from stages.errors import DataError, UsageError
 from stages.schema import RECORDED, SCORES
 from tests import factories as f
 from tests.conftest import ROOT
+from tests.flows.test_cli import Checkup, checkup
+
+__all__ = ["checkup"]
 
 RUN = "model-a@2026-11-30"
 FILE = "model=model-a/run=2026-11-30/checkup.en.two.parquet"
@@ -89,6 +92,21 @@ def test_a_commit_that_is_not_there_is_named(unrecorded: Path, rev: str) -> None
         UsageError, match=rf"^There is no commit '{rev}' in this project; see what there is with: git log"
     ):
         commit_of(unrecorded, rev)
+
+
+def test_a_project_that_git_does_not_keep_is_said(checkup: Checkup) -> None:
+    code, out, said = checkup("diff", "HEAD")
+    assert (code, out) == (2, "")
+    assert said == (
+        "Error: git cannot tell what HEAD is (fatal: not a git repository (or any of the parent directories): .git); "
+        "go to a project that git keeps.\n"
+    )
+    assert checkup("sql", "from runs", "--against", "HEAD")[0] == 2
+
+
+def test_one_list_at_a_time(checkup: Checkup) -> None:
+    code, _, said = checkup("diff", "HEAD", "--items", "--scores")
+    assert (code, said) == (2, "Error: --items and --scores list different tables; give one of them.\n")
 
 
 def test_a_commit_that_recorded_nothing_is_named(unrecorded: Path) -> None:
