@@ -1,8 +1,13 @@
-"""Prefect shells around the stages. Python users: ``from flows import evaluate``."""
+"""Shells around the stages. Python users: ``from flows import evaluate, reproduce, diff``."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["evaluate"]
+if TYPE_CHECKING:
+    from flows.reproduction import Reproduction
+    from flows.revision import Revision
+
+__all__ = ["diff", "evaluate", "reproduce"]
 
 
 def evaluate(**parameters: Any) -> list[str]:
@@ -26,3 +31,27 @@ def evaluate(**parameters: Any) -> list[str]:
         raise error
     runs: Any = state.result()
     return list(runs)
+
+
+def reproduce(run: str) -> "Reproduction":
+    """Judge, reduce and score ``run`` again from its recorded answers, and compare with what is recorded; changes nothing.
+
+    A plain function: there is nothing in it for Prefect to show.
+
+    :raises CheckupError: as of :func:`flows.reproduction.reproduce`.
+    """
+    from flows.reproduction import reproduce as again
+    from stages.store import project_root
+
+    return again(project_root(), run)
+
+
+def diff(rev: str, models: Sequence[str] = (), benchmarks: Sequence[str] = ()) -> "Revision":
+    """Compare today's judgements, votes and scores with those that the commit ``rev`` recorded; changes nothing.
+
+    :raises CheckupError: as of :func:`flows.revision.diff`.
+    """
+    from flows.revision import diff as compare
+    from stages.store import project_root
+
+    return compare(project_root(), rev, models, benchmarks)

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from flows import cli_before, cli_compare, cli_data
+from flows import cli_before, cli_compare, cli_data, cli_past
 from flows.options import (
+    Against,
     As,
     Benchmarks,
     Date,
@@ -39,6 +40,8 @@ app = typer.Typer(
 app.command()(cli_data.fetch)
 app.command()(cli_before.doctor)
 app.command()(cli_before.estimate)
+app.command()(cli_past.reproduce)
+app.command()(cli_past.diff)
 app.command()(cli_compare.compare)
 app.add_typer(cli_compare.reference, name="reference")
 app.add_typer(cli_data.imports, name="import")
@@ -173,10 +176,14 @@ def forget(
 @app.command()
 def sql(
     query: Annotated[str, typer.Argument(help="A DuckDB query; docs/tables.md describes the tables.")],
+    against: Against = None,
     format: As = Format.TABLE,
 ) -> None:
     """Ask the history in SQL."""
-    _show(project_root(), query, format)
+    from flows.past import previous
+
+    root = project_root()
+    _show(root, query, format, previous(root, against, answers=True) if against else None)
 
 
 @app.command()
@@ -226,8 +233,8 @@ def _show_any(root: Path, *queries: str) -> None:
         show(frame, Format.TABLE)
 
 
-def _show(root: Path, query: str, format: Format) -> None:
+def _show(root: Path, query: str, format: Format, beside: Path | None = None) -> None:
     from flows.printing import show
     from stages.report.history import query as ask
 
-    show(ask(root, query), format)
+    show(ask(root, query, beside), format)

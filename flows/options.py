@@ -52,6 +52,12 @@ Fresh = Annotated[
     bool, typer.Option("--fresh", help="Make a further run of the day instead of going on with the one there is.")
 ]
 Seal = Annotated[bool, typer.Option("--seal", help="Ask nothing; close open runs with the answers there are.")]
+Against = Annotated[
+    str | None,
+    typer.Option(
+        metavar="REV", help="A commit, tag or branch; what it recorded is there too, as previous.judgements …"
+    ),
+]
 As = Annotated[Format, typer.Option("--format", help="How to print.")]
 
 

@@ -15,7 +15,7 @@ from stages.files import write_whole
 from stages.ledger import Ledger, Run, drop, runs
 from stages.locks import held
 from stages.params import PARAMS_FILE
-from stages.schema import ANSWERS, ITEMS, PUBLISHED, RECORDED
+from stages.schema import ANSWERS, ITEMS, PUBLISHED, RECORDED, SCHEMA_VERSION
 from stages.table import Table
 
 ROOT_VARIABLE = "CHECKUP_ROOT"
@@ -23,6 +23,8 @@ WAIT_SECONDS = 300.0
 SITE = "reports/site"
 VALIDATION = "reports/validation"
 HISTORY = "reports/history.duckdb"
+VERSION_KEY = "schema_version"
+"""What every file says in its Parquet metadata: the version of the tables' shape that it was written under."""
 
 
 def project_root() -> Path:
@@ -138,7 +140,7 @@ def write(path: Path, table: Table, frame: pl.DataFrame) -> None:
     """
     conformed = table.conform(frame, path.name)
     content = BytesIO()
-    conformed.write_parquet(content, compression="zstd", statistics=True)
+    conformed.write_parquet(content, compression="zstd", statistics=True, metadata={VERSION_KEY: str(SCHEMA_VERSION)})
     write_whole(path, content.getvalue())
 
 

@@ -100,20 +100,20 @@ def _attach(connection: duckdb.DuckDBPyConnection, table: Table, paths: dict[Pat
     create_table(connection, f"files.{table.name}_typed", table.empty())
     body = f"select * from files.{table.name}_typed"
     if paths:
-        listed = ", ".join(_literal(path) for path in paths)
+        listed = ", ".join(literal(path) for path in paths)
         # Reading by name opens every file each time a view is made, so it is asked for only where files differ.
         by_name = str(len(set(paths.values())) > 1).lower()
         body += f" union all by name select * from read_parquet([{listed}], union_by_name={by_name}, hive_partitioning=false)"
-    meant = [f"coalesce({c.name}, {_value(c.earlier)}) as {c.name}" for c in table.columns if c.earlier is not None]
+    meant = [f"coalesce({c.name}, {value(c.earlier)}) as {c.name}" for c in table.columns if c.earlier is not None]
     shown = f"* replace ({', '.join(meant)})" if meant else "*"
     connection.execute(f"create view files.{table.name} as select {shown} from ({body})")
 
 
-def _value(earlier: str | int) -> str:
+def value(earlier: str | int) -> str:
     return f"'{earlier}'" if isinstance(earlier, str) else str(earlier)
 
 
-def _literal(path: Path) -> str:
+def literal(path: Path) -> str:
     """``path`` as an SQL string that DuckDB takes for exactly this file: no part of it is a pattern."""
     plain = "".join(f"[{c}]" if c in "[*?" else c for c in path.as_posix())
     return "'" + plain.replace("'", "''") + "'"

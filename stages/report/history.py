@@ -11,7 +11,7 @@ import duckdb
 import polars as pl
 
 from stages.errors import DataError, UsageError
-from stages.report import files, sql
+from stages.report import files, previous, sql
 from stages.store import HISTORY
 
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -65,8 +65,8 @@ def _sentence(error: Exception) -> str:
     return "; ".join(line.rstrip(".!:") for line in lines[:2] if line)
 
 
-def query(root: Path, text: str) -> pl.DataFrame:
-    """The rows of the SQL query ``text`` over the history of ``root``.
+def query(root: Path, text: str, beside: Path | None = None) -> pl.DataFrame:
+    """The rows of the SQL query ``text`` over the history of ``root``, with what lies in ``beside`` as ``previous``.
 
     :raises UsageError: the query is empty or DuckDB does not take it.
     :raises CheckupError: as of ``connect``.
@@ -74,6 +74,8 @@ def query(root: Path, text: str) -> pl.DataFrame:
     if not text.strip():
         raise UsageError('The query is empty; write one such as: checkup sql "from runs".')
     with closing(connect(root)) as connection:
+        if beside:
+            previous.attach(connection, beside)
         return ask(connection, text)
 
 

@@ -54,7 +54,7 @@ def test_an_option_named_alone_exists(path: Path) -> None:
 
 @pytest.mark.parametrize("text", queries())
 def test_a_query_works_on_an_empty_history(project: Path, text: str) -> None:
-    assert query(project, text).columns
+    assert query(project, text, beside=project if "previous." in text else None).columns
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name)
