@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from flows import cli_before, cli_data
+from flows import cli_before, cli_data, cli_schedule
 from flows.options import (
     As,
     Benchmarks,
@@ -14,6 +14,7 @@ from flows.options import (
     Epochs,
     Format,
     Fresh,
+    GitCommit,
     Languages,
     Limit,
     MaxConnections,
@@ -21,10 +22,12 @@ from flows.options import (
     MostSpent,
     Plan,
     Protocols,
+    Push,
     Seal,
     Seed,
     Shuffle,
     Temperature,
+    Timezone,
     request,
 )
 from stages.command import DEBUG_VARIABLE
@@ -39,6 +42,7 @@ app = typer.Typer(
 app.command()(cli_data.fetch)
 app.command()(cli_before.doctor)
 app.command()(cli_before.estimate)
+app.command()(cli_schedule.schedule)
 app.add_typer(cli_data.imports, name="import")
 
 
@@ -65,14 +69,18 @@ def run(
     budget: MostSpent = None,
     fresh: Fresh = False,
     seal: Seal = False,
+    timezone: Timezone = None,
+    push: Push = False,
+    git_commit: GitCommit = False,
 ) -> None:
     """Ask the models, judge and score their answers, and build the report."""
-    from flows import evaluate, totals
+    from flows import evaluate, handing_on, totals
     from flows.printing import say_skipped
     from flows.selection import select
     from stages.params import read_params
 
     root = project_root()
+    handing_on.check(root, push, git_commit)
     if not seal:
         say_skipped(select(read_params(root), model or [], request(plan, None, None, protocol)).skipped)
     asked = evaluate(
@@ -91,6 +99,9 @@ def run(
         budget=budget,
         fresh=fresh,
         seal=seal,
+        timezone=timezone,
+        push=push,
+        git_commit=git_commit,
     )
     _show_any(root, _HEADLINE, _SENTENCES)
     for line in totals.lines(root, asked):

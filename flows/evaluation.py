@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from prefect import State, allow_failure, flow, task
-from prefect.artifacts import create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.futures import PrefectFuture
 from prefect.states import Cancelled, Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from flows import versions
+from flows import artifacts, handing_on, schedule, versions
 from flows.selection import named_runs, plan_runs
 from stages import judge, load, query, reduce, report, score, stopping, validate
-from stages.command import short
+from stages.command import prepare, short
 from stages.errors import CheckupError, Incomplete, Stopped
 from stages.ledger import Request, Run, read_ledger, runs
 from stages.params import read_params
@@ -78,12 +77,39 @@ def evaluate(
     budget: float | None = None,
     fresh: bool = False,
     seal: bool = False,
+    timezone: str | None = None,
+    push: bool = False,
+    git_commit: bool = False,
 ) -> State[Any]:
     """Check the models up: load, validate, query, judge, reduce, score, report, and record it all with DVC.
 
-    Empty arguments mean: as params.yaml says; no ``models`` means every model that can be asked. ``budget`` is in US dollars.
-    The result are the ids of the runs.
+    Empty means: as params.yaml says. The result are the ids of the runs.
+
+    Args:
+        models: Keys of params.yaml; none means every model that can be asked.
+        plan: A plan of params.yaml, such as quick or full.
+        benchmarks: Only these, instead of those of the plan.
+        languages: Only these, instead of all that the benchmarks have.
+        protocols: Only these, instead of those of the plan.
+        date: Go on with the run of this date, YYYY-MM-DD or YYYY-MM-DD.n; on a schedule leave it empty.
+        epochs: How often each item is asked.
+        limit: Ask only so many items, the same ones in every language.
+        shuffle: Ask in an order drawn by the seed.
+        seed: Draws what the limit keeps, the order of asking and each answer's seed.
+        temperature: Instead of that of the protocol or the model's entry.
+        max_connections: Calls at once of a remote model, instead of what its entry says.
+        budget: US dollars that may be spent; models without a price are refused.
+        fresh: Make a further run of the day instead of going on with the one there is.
+        seal: Ask nothing; close open runs with the answers there are.
+        timezone: IANA zone in which the date of a new run is taken, such as Asia/Shanghai.
+        push: Copy what DVC recorded to its default remote when all is done.
+        git_commit: Commit the ledger and dvc.lock, and nothing else, when all is done.
     """
+    prepare()
+    if schedule.superseded():
+        return Cancelled(
+            name="Skipped", message="A later run of the schedule is due as well and stands in for this one."
+        )
     BUDGET.begin(read_params(project_root()).budget if budget is None else budget)
     request = Request(
         "",
@@ -98,6 +124,7 @@ def evaluate(
         fresh=fresh,
         temperature=temperature,
         shuffle=shuffle,
+        timezone=timezone,
     )
     with stopping.on_signals(), PROGRESS:
         for name in BEFORE:
@@ -109,11 +136,19 @@ def evaluate(
                 if stopping.requested.is_set():
                     return Cancelled(message="Stopped; every answer received so far is kept, run again to go on.")
                 stage(name)
-    create_table_artifact([{"run": r.id, "problem": str(failed.get(r.id, ""))} for r in chosen], key="runs")
-    if failed:
-        error = Incomplete(" ".join(str(problem) for problem in failed.values()))
+        artifacts.publish(project_root(), [run.id for run in chosen], failed)
+        problems = [*failed.values(), *hand_on(chosen, push, git_commit)]
+    if problems:
+        error = Incomplete(" ".join(str(problem) for problem in problems))
         return Failed(message=str(error), data=error)
     return Completed(message=f"{len(chosen)} runs", data=[run.id for run in chosen])
+
+
+def hand_on(chosen: list[Run], push: bool, git_commit: bool) -> list[CheckupError]:
+    """Push and commit what is recorded, as asked; return what went wrong."""
+    return handing_on.hand_on(
+        project_root(), [run.id for run in chosen], max(run.date for run in chosen), push, git_commit
+    )
 
 
 def chosen_runs(models: list[str], request: Request, seal: bool) -> list[Run]:

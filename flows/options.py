@@ -52,6 +52,14 @@ Fresh = Annotated[
     bool, typer.Option("--fresh", help="Make a further run of the day instead of going on with the one there is.")
 ]
 Seal = Annotated[bool, typer.Option("--seal", help="Ask nothing; close open runs with the answers there are.")]
+Timezone = Annotated[
+    str | None,
+    typer.Option(metavar="ZONE", help="Where the date of a new run is taken, instead of the zone of params.yaml."),
+]
+Push = Annotated[bool, typer.Option("--push", help="Copy what DVC recorded to its default remote when all is done.")]
+GitCommit = Annotated[
+    bool, typer.Option("--git-commit", help="Commit the ledger and dvc.lock, and nothing else, when all is done.")
+]
 As = Annotated[Format, typer.Option("--format", help="How to print.")]
 
 
