@@ -34,6 +34,10 @@ Port = Annotated[
     typer.Option(min=1, max=65535, help="Port of the Prefect server that is started where PREFECT_API_URL names none."),
 ]
 
+CatchUp = Annotated[
+    bool, typer.Option("--catch-up/--no-catch-up", help="Run once at the start where runs were missed.")
+]
+
 
 def schedule(
     cron: Cron,
@@ -53,6 +57,7 @@ def schedule(
     max_connections: MaxConnections = None,
     budget: MostSpent = None,
     fresh: Fresh = False,
+    catch_up: CatchUp = True,
     push: Push = False,
     git_commit: GitCommit = False,
 ) -> None:
@@ -90,4 +95,4 @@ def schedule(
         "push": push,
         "git_commit": git_commit,
     }
-    serve(Times(cron, zone), name, port, parameters, typer.echo)
+    serve(root, Times(cron, zone), name, parameters, port, catch_up)

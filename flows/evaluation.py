@@ -14,7 +14,7 @@ from prefect.futures import PrefectFuture
 from prefect.states import Cancelled, Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from flows import artifacts, handing_on, schedule, versions
+from flows import artifacts, handing_on, scheduled, versions
 from flows.selection import named_runs, plan_runs
 from stages import judge, load, query, reduce, report, score, stopping, validate
 from stages.command import prepare, short
@@ -106,9 +106,9 @@ def evaluate(
         git_commit: Commit the ledger and dvc.lock, and nothing else, when all is done.
     """
     prepare()
-    if schedule.superseded():
+    if scheduled.superseded():
         return Cancelled(
-            name="Skipped", message="A later run of the schedule is due as well and stands in for this one."
+            name=scheduled.SKIPPED, message="A later run of the schedule is due as well and stands in for this one."
         )
     BUDGET.begin(read_params(project_root()).budget if budget is None else budget)
     request = Request(
@@ -126,7 +126,7 @@ def evaluate(
         shuffle=shuffle,
         timezone=timezone,
     )
-    with stopping.on_signals(), PROGRESS:
+    with stopping.on_signals(scheduled.signals()), PROGRESS:
         for name in BEFORE:
             stage(name)
         chosen = chosen_runs(list(models), request, seal)
@@ -136,19 +136,20 @@ def evaluate(
                 if stopping.requested.is_set():
                     return Cancelled(message="Stopped; every answer received so far is kept, run again to go on.")
                 stage(name)
-        artifacts.publish(project_root(), [run.id for run in chosen], failed)
-        problems = [*failed.values(), *hand_on(chosen, push, git_commit)]
-    if problems:
+        state = closed(chosen, failed, push, git_commit)
+    scheduled.tell(state)
+    return state
+
+
+def closed(chosen: list[Run], failed: dict[str, Exception], push: bool, git_commit: bool) -> State[Any]:
+    """Show in Prefect's UI what is recorded, hand it on as asked, and say how the flow ended."""
+    root, ids = project_root(), [run.id for run in chosen]
+    artifacts.publish(root, ids, failed)
+    handed = handing_on.hand_on(root, ids, max(run.date for run in chosen), push, git_commit)
+    if problems := [*failed.values(), *handed]:
         error = Incomplete(" ".join(str(problem) for problem in problems))
         return Failed(message=str(error), data=error)
-    return Completed(message=f"{len(chosen)} runs", data=[run.id for run in chosen])
-
-
-def hand_on(chosen: list[Run], push: bool, git_commit: bool) -> list[CheckupError]:
-    """Push and commit what is recorded, as asked; return what went wrong."""
-    return handing_on.hand_on(
-        project_root(), [run.id for run in chosen], max(run.date for run in chosen), push, git_commit
-    )
+    return Completed(message=f"{len(ids)} run{'' if len(ids) == 1 else 's'}", data=ids)
 
 
 def chosen_runs(models: list[str], request: Request, seal: bool) -> list[Run]:

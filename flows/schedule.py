@@ -1,23 +1,26 @@
-"""The check-up on a schedule: the flow served as a Prefect deployment until Ctrl-C or SIGTERM; missed and overlapping runs."""
+"""The check-up on a schedule: the flow served as a Prefect deployment, until Ctrl-C or SIGTERM."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from flows import server, settings
+from flows import scheduled, server, settings
 from stages import stopping
 from stages.errors import UsageError
+from stages.locks import held
 
 if TYPE_CHECKING:
     from prefect.runner import Runner
 
 POLL_SECONDS = 5
 """How often due runs are looked for."""
-PORT = 4200
 
 
 @dataclass(frozen=True)
@@ -55,38 +58,55 @@ class Times:
         )
 
 
-def serve(
-    times: Times,
-    name: str,
-    port: int,
-    parameters: Mapping[str, Any],
-    say: Callable[[str], None],
-) -> None:
+def serve(root: Path, times: Times, name: str, parameters: Mapping[str, Any], port: int, catch_up: bool) -> None:
     """Serve the flow as the deployment ``name`` with ``parameters``, on a Prefect server that is started where none is named.
 
-    Ends at a signal, as does a run that is going on and a server that was started here.
+    ``catch_up``: run once at the start where runs were missed. Ends at a signal, as does a run that is going on and a
+    server that was started here.
 
     :raises UsageError: the times or the name cannot be.
+    :raises LedgerError: it is being served already.
     :raises CheckupError: there is no server to be had.
     """
-    if not name or set(name) & set("/%"):
+    if not name or set(name) & set("/%\\"):
         raise UsageError(f"--name: {name!r} cannot name a deployment; use letters, digits and hyphens.")
     settings.apply()
-    url = server.start_whole(
-        port, lambda: say(f"Next run: {times.first_after(datetime.now(UTC)):%A %Y-%m-%d %H:%M} {times.timezone}.")
-    )
+    ours = server.VARIABLE not in os.environ
+    with held(root, f"schedule-{name}", f"The schedule {name}", 0):
+        url = server.start_whole(port, lambda: _say_next(times))
+        runner, deployment = _deploy(times, name, parameters)
+        print(f"Serving evaluate/{name}: {url}/deployments/deployment/{deployment}", flush=True)
+        # On a server of ours nothing else can be running what this schedule began.
+        if scheduled.close_missed(deployment, alone=ours) and catch_up:
+            print("A run was missed or did not come to its end; it is made up for now.", flush=True)
+            scheduled.run_now(deployment)
+        _run(runner)
+
+
+def _say_next(times: Times) -> None:
+    first = times.first_after(datetime.now(UTC))
+    print(f"Next run: {first:%A %Y-%m-%d %H:%M} {times.timezone}.", flush=True)
+
+
+def _deploy(times: Times, name: str, parameters: Mapping[str, Any]) -> "tuple[Runner, UUID]":
+    """A runner, and the id of the deployment that it is to run."""
     from prefect.runner import Runner
     from prefect.schedules import Cron
+    from prefect.types.entrypoint import EntrypointType
 
     from flows.evaluation import evaluate
 
-    # What is missed while nobody serves stays due, and is run once (see ``superseded``): so no pause at the end.
+    # Without a pause at the end: what comes due while nobody serves stays so, and is made up for at the next start.
     runner = Runner(name=name, limit=1, query_seconds=POLL_SECONDS, prefetch_seconds=0, pause_on_shutdown=False)
-    deployment = runner.add_flow(
-        evaluate, name=name, schedule=Cron(times.cron, timezone=times.timezone), parameters=dict(parameters)
+    # A module's path, since each run is a process of its own: with the flow itself Prefect would pickle what it refers to.
+    deployment: Any = evaluate.to_deployment(
+        name,
+        schedule=Cron(times.cron, timezone=times.timezone),
+        parameters=dict(parameters),
+        entrypoint_type=EntrypointType.MODULE_PATH,
     )
-    say(f"Serving {evaluate.name}/{name}: {url}/deployments/deployment/{deployment}")
-    _run(runner)
+    added: Any = runner.add_deployment(deployment)
+    return runner, added
 
 
 def _run(runner: "Runner") -> None:
@@ -98,26 +118,3 @@ def _run(runner: "Runner") -> None:
         if not running.done():
             runner.execute_in_background(runner.astop)
         running.result()
-
-
-def superseded() -> bool:
-    """Whether this flow run was due by its schedule, and a later one of the schedule is due by now as well.
-
-    The date of a run is that of its start, so five missed weeks are one check-up, not five on one day.
-    """
-    from prefect.client.orchestration import get_client
-    from prefect.client.schemas.filters import FlowRunFilter
-    from prefect.context import FlowRunContext
-
-    context = FlowRunContext.get()
-    own = context.flow_run if context else None
-    if own is None or own.deployment_id is None or not own.auto_scheduled:
-        return False
-    due = {
-        "deployment_id": {"any_": [own.deployment_id]},
-        "state": {"type": {"any_": ["SCHEDULED"]}},
-        "expected_start_time": {"after_": own.expected_start_time, "before_": datetime.now(UTC)},
-    }
-    with get_client(sync_client=True) as client:
-        found = client.read_flow_runs(flow_run_filter=FlowRunFilter.model_validate(due))
-    return any(run.auto_scheduled and run.id != own.id for run in found)
