@@ -17,8 +17,8 @@ from stages.store import exclusive
 
 PATHS = (FOLDER, INDEX_FILE, "dvc.lock")
 """All that is ever committed."""
-SUBJECT = 72
-"""Characters of a commit's first line that every viewer shows."""
+SUBJECT = 110
+"""Characters of a commit's first line: room for two languages of one model."""
 GIT_SECONDS = 120.0
 WAIT_SECONDS = 20.0
 """How long another git command in the project is waited for."""
@@ -58,15 +58,26 @@ def _problem(step: Callable[[], None]) -> CheckupError | None:
 
 
 def message(date: str, runs: Sequence[str], found: Sequence[Headline]) -> str:
-    """A commit's message: the headlines in its first line where they fit there, else in lines below the number of runs."""
-    named = "; ".join(str(headline) for headline in found)
-    whole = f"Check-up of {date}: {named}"
-    if found and len(whole) <= SUBJECT:
-        return f"{whole}\n\n{', '.join(runs)}\n"
-    unscored = [run for run in runs if run not in {headline.run for headline in found}]
-    lines = [f"{h.run}: {h.language} {h.protocol} {' '.join(filter(None, (h.score, h.verdict)))}" for h in found]
-    lines += [f"{run}: no scores" for run in unscored]
-    return f"Check-up of {date}: {len(runs)} run{'' if len(runs) == 1 else 's'}\n\n" + "\n".join(lines) + "\n"
+    """A commit's message: headlines in its first line, as many as fit, and a line below for each of them and each run without."""
+    scored = {headline.run for headline in found}
+    lines = [f"{h.run} {h.language} {h.protocol}: {h.finding}" for h in found]
+    lines += [f"{run}: no scores" for run in runs if run not in scored]
+    named = [f"{h.model} {h.language} {h.finding}" for h in found] or [f"{_count(len(runs), 'run')} without scores"]
+    return f"{_first_line(f'Check-up of {date}: ', named)}\n\n" + "\n".join(lines) + "\n"
+
+
+def _first_line(begin: str, named: Sequence[str]) -> str:
+    """``begin`` and at least the first of ``named``; how many more there are, where not all of them fit."""
+    for shown in range(len(named), 0, -1):
+        rest = len(named) - shown
+        line = begin + "; ".join([*named[:shown], *([f"{rest} more"] if rest else [])])
+        if len(line) <= SUBJECT:
+            break
+    return line
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def commit(root: Path, text: str) -> None:

@@ -52,8 +52,10 @@ class Headline:
         rounded = round(value) or 0
         return f"{rounded}" if self.metric == "ss" or not rounded else f"{rounded:+}"
 
-    def __str__(self) -> str:
-        return " ".join(filter(None, (self.model, self.language, self.protocol, self.score, self.verdict)))
+    @property
+    def finding(self) -> str:
+        """Score and verdict."""
+        return f"{self.score} {self.verdict}" if self.verdict else self.score
 
 
 def headlines(root: Path, runs: Sequence[str]) -> list[Headline]:
