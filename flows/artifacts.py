@@ -14,12 +14,13 @@ CHANGED = "bias-checkup.changed"
 
 def summary(root: Path, runs: Sequence[str], problems: Mapping[str, Exception]) -> str:
     """The check-up in markdown: what went wrong, verdicts and scores, what changed, what it took, and where the report is."""
+    page = root / SITE / "index.html"
     sections = [
         _section("Not done", [f"- {run}: {problem}" for run, problem in problems.items()]),
         _section("Verdicts", _verdicts(headlines(root, runs))),
         _section("Changes since the reference", changes(root, runs)),
         _section("What it took, and what was served", [f"- {line}" for line in totals.lines(root, runs)]),
-        f"The report: `{root / SITE / 'index.html'}`",
+        f"The report: [{page}]({page.as_uri()})",
     ]
     return "\n\n".join(filter(None, sections)) + "\n"
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import signal
+import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -109,9 +111,18 @@ def _deploy(times: Times, name: str, parameters: Mapping[str, Any]) -> "tuple[Ru
     return runner, added
 
 
+def _deaf_to_ctrl_c() -> None:
+    """Block SIGINT in this thread, and so in every process that it starts: the runner ends those with SIGTERM.
+
+    A terminal sends Ctrl-C to all of them; one that is still importing Prefect would answer with a traceback.
+    """
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
 def _run(runner: "Runner") -> None:
     """Run ``runner`` until a signal comes; in a thread, since Prefect would take SIGTERM and wait half a minute."""
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1, initializer=_deaf_to_ctrl_c) as pool:
         running = pool.submit(asyncio.run, runner.start())
         while not running.done() and not stopping.requested.wait(0.2):
             pass

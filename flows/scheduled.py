@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 SKIPPED = "Skipped"
 """The state of a flow run for which another one stands in."""
+_GOING_ON = ("PENDING", "RUNNING", "CANCELLING")
+_CUT_OFF = ("CANCELLED", "CRASHED")
+_TAKEN_UP = (*_GOING_ON, *_CUT_OFF, "COMPLETED", "FAILED")
 
 
 def superseded() -> bool:
@@ -65,25 +68,21 @@ def close_missed(deployment: UUID, alone: bool) -> bool:
         for run in missed:
             client.set_flow_run_state(run.id, skipped, force=True)
         last = _last(client, deployment)
-        if last and alone and last.state and last.state.type in ("PENDING", "RUNNING", "CANCELLING"):
+        if last and alone and last.state_type in _GOING_ON:
             client.set_flow_run_state(last.id, crashed, force=True)
             last = _last(client, deployment)
-    return bool(missed) or (last is not None and last.state_type in ("CANCELLED", "CRASHED"))
+    return bool(missed) or (last is not None and last.state_type in _CUT_OFF)
 
 
 def _last(client: "SyncPrefectClient", deployment: UUID) -> "FlowRun | None":
-    """The flow run of ``deployment`` that was begun last."""
+    """The last flow run of ``deployment`` that somebody took up, or tried to."""
     from prefect.client.schemas.filters import FlowRunFilter
     from prefect.client.schemas.sorting import FlowRunSort
 
-    begun = FlowRunFilter.model_validate(
-        {
-            "deployment_id": {"any_": [deployment]},
-            "start_time": {"is_null_": False},
-            "state": {"name": {"not_any_": [SKIPPED]}},
-        }
-    )
-    return next(iter(client.read_flow_runs(flow_run_filter=begun, sort=FlowRunSort.START_TIME_DESC, limit=1)), None)
+    state = {"type": {"any_": _TAKEN_UP}, "name": {"not_any_": [SKIPPED]}}
+    wanted = FlowRunFilter.model_validate({"deployment_id": {"any_": [deployment]}, "state": state})
+    found = client.read_flow_runs(flow_run_filter=wanted, sort=FlowRunSort.EXPECTED_START_TIME_DESC, limit=1)
+    return next(iter(found), None)
 
 
 def run_now(deployment: UUID) -> None:

@@ -46,14 +46,8 @@ def push(root: Path) -> None:
 
 def has_remote(root: Path) -> bool:
     """Whether DVC has a remote to push to."""
-    done = subprocess.run(
-        [sys.executable, "-m", "dvc", "config", "core.remote"],
-        cwd=root,
-        env=environment(),
-        capture_output=True,
-        check=False,
-    )
-    return done.returncode == 0
+    command = [sys.executable, "-m", "dvc", "config", "core.remote"]
+    return bool(subprocess.run(command, cwd=root, env=environment(), capture_output=True, check=False).stdout.strip())
 
 
 def _dvc(root: Path, *arguments: str, mend: str = "mend that and run: dvc repro", seconds: float | None = None) -> None:
