@@ -51,8 +51,9 @@ class Prefect:
 
     def miss(self, deployment: str, times: int) -> None:
         """Have the yearly schedule of ``deployment`` want as many runs in the past, as if nobody had served it."""
-        start = datetime.now(UTC) - timedelta(days=366 * (times + 1))
-        self.post(f"deployments/{deployment}/schedule", start_time=start.isoformat(), min_runs=times, max_runs=times)
+        now = datetime.now(UTC)
+        span = {"start_time": (now - timedelta(days=366 * (times + 1))).isoformat(), "end_time": now.isoformat()}
+        self.post(f"deployments/{deployment}/schedule", **span, min_runs=times, max_runs=times)
 
     def runs(self) -> list[Run]:
         """All flow runs that were to start by now, in the order in which they were."""
