@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from flows import cli_before, cli_compare, cli_data, cli_past
+from flows import cli_before, cli_compare, cli_data, cli_past, cli_schedule
 from flows.options import (
     Against,
     As,
@@ -15,6 +15,7 @@ from flows.options import (
     Epochs,
     Format,
     Fresh,
+    GitCommit,
     Languages,
     Limit,
     MaxConnections,
@@ -22,10 +23,12 @@ from flows.options import (
     MostSpent,
     Plan,
     Protocols,
+    Push,
     Seal,
     Seed,
     Shuffle,
     Temperature,
+    Timezone,
     request,
 )
 from stages.command import DEBUG_VARIABLE
@@ -44,6 +47,7 @@ app.command()(cli_past.reproduce)
 app.command()(cli_past.diff)
 app.command()(cli_compare.compare)
 app.add_typer(cli_compare.reference, name="reference")
+app.command()(cli_schedule.schedule)
 app.add_typer(cli_data.imports, name="import")
 
 
@@ -70,14 +74,18 @@ def run(
     budget: MostSpent = None,
     fresh: Fresh = False,
     seal: Seal = False,
+    timezone: Timezone = None,
+    push: Push = False,
+    git_commit: GitCommit = False,
 ) -> None:
     """Ask the models, judge and score their answers, and build the report."""
-    from flows import evaluate, totals
+    from flows import evaluate, handing_on, totals
     from flows.printing import say_skipped
     from flows.selection import select
     from stages.params import read_params
 
     root = project_root()
+    handing_on.check(root, push, git_commit)
     if not seal:
         say_skipped(select(read_params(root), model or [], request(plan, None, None, protocol)).skipped)
     asked = evaluate(
@@ -96,6 +104,9 @@ def run(
         budget=budget,
         fresh=fresh,
         seal=seal,
+        timezone=timezone,
+        push=push,
+        git_commit=git_commit,
     )
     _show_any(root, _HEADLINE, _SENTENCES)
     for line in totals.lines(root, asked):

@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from prefect import State, allow_failure, flow, task
-from prefect.artifacts import create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.futures import PrefectFuture
 from prefect.states import Cancelled, Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from flows import versions
+from flows import artifacts, handing_on, scheduled, versions
 from flows.selection import named_runs, plan_runs
 from stages import judge, load, query, reduce, report, score, stopping, validate
-from stages.command import short
+from stages.command import prepare, short
 from stages.errors import CheckupError, Incomplete, Stopped
 from stages.ledger import Request, Run, read_ledger, runs
 from stages.params import read_params
@@ -78,12 +77,39 @@ def evaluate(
     budget: float | None = None,
     fresh: bool = False,
     seal: bool = False,
+    timezone: str | None = None,
+    push: bool = False,
+    git_commit: bool = False,
 ) -> State[Any]:
     """Check the models up: load, validate, query, judge, reduce, score, report, and record it all with DVC.
 
-    Empty arguments mean: as params.yaml says; no ``models`` means every model that can be asked. ``budget`` is in US dollars.
-    The result are the ids of the runs.
+    Empty means: as params.yaml says. The result are the ids of the runs.
+
+    Args:
+        models: Keys of params.yaml; none means every model that can be asked.
+        plan: A plan of params.yaml, such as quick or full.
+        benchmarks: Only these, instead of those of the plan.
+        languages: Only these, instead of all that the benchmarks have.
+        protocols: Only these, instead of those of the plan.
+        date: Go on with the run of this date, YYYY-MM-DD or YYYY-MM-DD.n; on a schedule leave it empty.
+        epochs: How often each item is asked.
+        limit: Ask only so many items, the same ones in every language.
+        shuffle: Ask in an order drawn by the seed.
+        seed: Draws what the limit keeps, the order of asking and each answer's seed.
+        temperature: Instead of that of the protocol or the model's entry.
+        max_connections: Calls at once of a remote model, instead of what its entry says.
+        budget: US dollars that may be spent; models without a price are refused.
+        fresh: Make a further run of the day instead of going on with the one there is.
+        seal: Ask nothing; close open runs with the answers there are.
+        timezone: IANA zone in which the date of a new run is taken, such as Asia/Shanghai.
+        push: Copy what DVC recorded to its default remote when all is done.
+        git_commit: Commit the ledger and dvc.lock, and nothing else, when all is done.
     """
+    prepare()
+    if scheduled.superseded():
+        return Cancelled(
+            name=scheduled.SKIPPED, message="A later run of the schedule is due as well and stands in for this one."
+        )
     BUDGET.begin(read_params(project_root()).budget if budget is None else budget)
     request = Request(
         "",
@@ -98,8 +124,9 @@ def evaluate(
         fresh=fresh,
         temperature=temperature,
         shuffle=shuffle,
+        timezone=timezone,
     )
-    with stopping.on_signals(), PROGRESS:
+    with stopping.on_signals(scheduled.signals()), PROGRESS:
         for name in BEFORE:
             stage(name)
         chosen = chosen_runs(list(models), request, seal)
@@ -109,11 +136,20 @@ def evaluate(
                 if stopping.requested.is_set():
                     return Cancelled(message="Stopped; every answer received so far is kept, run again to go on.")
                 stage(name)
-    create_table_artifact([{"run": r.id, "problem": str(failed.get(r.id, ""))} for r in chosen], key="runs")
-    if failed:
-        error = Incomplete(" ".join(str(problem) for problem in failed.values()))
+        state = closed(chosen, failed, push, git_commit)
+    scheduled.tell(state)
+    return state
+
+
+def closed(chosen: list[Run], failed: dict[str, Exception], push: bool, git_commit: bool) -> State[Any]:
+    """Show in Prefect's UI what is recorded, hand it on as asked, and say how the flow ended."""
+    root, ids = project_root(), [run.id for run in chosen]
+    artifacts.publish(root, ids, failed)
+    handed = handing_on.hand_on(root, ids, max(run.date for run in chosen), push, git_commit)
+    if problems := [*failed.values(), *handed]:
+        error = Incomplete(" ".join(str(problem) for problem in problems))
         return Failed(message=str(error), data=error)
-    return Completed(message=f"{len(chosen)} runs", data=[run.id for run in chosen])
+    return Completed(message=f"{len(ids)} run{'' if len(ids) == 1 else 's'}", data=ids)
 
 
 def chosen_runs(models: list[str], request: Request, seal: bool) -> list[Run]:

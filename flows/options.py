@@ -58,6 +58,14 @@ Against = Annotated[
         metavar="REV", help="A commit, tag or branch; what it recorded is there too, as previous.judgements …"
     ),
 ]
+Timezone = Annotated[
+    str | None,
+    typer.Option(metavar="ZONE", help="Where the date of a new run is taken, instead of the zone of params.yaml."),
+]
+Push = Annotated[bool, typer.Option("--push", help="Copy what DVC recorded to its default remote when all is done.")]
+GitCommit = Annotated[
+    bool, typer.Option("--git-commit", help="Commit the ledger and dvc.lock, and nothing else, when all is done.")
+]
 As = Annotated[Format, typer.Option("--format", help="How to print.")]
 
 

@@ -38,6 +38,19 @@ def plan_runs(root: Path, wanted: list[str], request: Request) -> tuple[list[Run
 
     ``request.model`` is a placeholder here.
 
+    :raises UsageError: as of ``plannable``.
+    """
+    params, now = read_params(root), datetime.now(UTC)
+    chosen = plannable(root, wanted, request)
+    made = []
+    for key in chosen.models:
+        made.append(enter(root, params, replace(request, model=key), now))
+    return made, chosen.skipped
+
+
+def plannable(root: Path, wanted: list[str], request: Request) -> Selection:
+    """The wanted models, of which each could have a run that serves ``request``.
+
     :raises UsageError: a name is unknown, no model can be asked, or a benchmark's source was not fetched.
     """
     params, now = read_params(root), datetime.now(UTC)
@@ -49,10 +62,7 @@ def plan_runs(root: Path, wanted: list[str], request: Request) -> tuple[list[Run
     for benchmark, language, _ in frozen(params, replace(request, model=chosen.models[0]), now).asks:
         if problem := lacking(root, benchmark, language):
             raise UsageError(f"{problem}.")
-    made = []
-    for key in chosen.models:
-        made.append(enter(root, params, replace(request, model=key), now))
-    return made, chosen.skipped
+    return chosen
 
 
 def named_runs(root: Path, wanted: list[str], date: str | None) -> list[Run]:

@@ -36,7 +36,8 @@ def model_key(key: str) -> str:
     raise ValueError(f"{key!r} cannot name a model: use a-z, 0-9 and '-', at most 40, e.g. {suggestion!r}")
 
 
-def _timezone(name: str) -> str:
+def time_zone(name: str) -> str:
+    """:raises ValueError: ``name`` names no time zone."""
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError) as error:
@@ -266,7 +267,7 @@ class Model(Settings):
 
 
 class Params(Settings):
-    timezone: Annotated[str, AfterValidator(_timezone)] = "UTC"
+    timezone: Annotated[str, AfterValidator(time_zone)] = "UTC"
     resume_within: float = Field(48, gt=0)
     budget: float | None = Field(None, ge=0)
     """US dollars that one command may spend; no limit without."""
