@@ -8,6 +8,7 @@ import typer
 
 from flows import cli_before, cli_data
 from flows.options import (
+    Address,
     As,
     Benchmarks,
     Date,
@@ -21,6 +22,8 @@ from flows.options import (
     MostSpent,
     Plan,
     Protocols,
+    RunBy,
+    Runner,
     Seal,
     Seed,
     Shuffle,
@@ -65,16 +68,19 @@ def run(
     budget: MostSpent = None,
     fresh: Fresh = False,
     seal: Seal = False,
+    runner: RunBy = Runner.THREADS,
+    address: Address = None,
 ) -> None:
     """Ask the models, judge and score their answers, and build the report."""
-    from flows import evaluate, totals
+    from flows import cluster, evaluate, totals
     from flows.printing import say_skipped
     from flows.selection import select
     from stages.params import read_params
 
     root = project_root()
+    workers = cluster.workers(runner, address)
     if not seal:
-        say_skipped(select(read_params(root), model or [], request(plan, None, None, protocol)).skipped)
+        say_skipped(select(read_params(root), model or [], request(plan, None, None, protocol), workers).skipped)
     asked = evaluate(
         models=model or [],
         plan=plan,
@@ -91,6 +97,8 @@ def run(
         budget=budget,
         fresh=fresh,
         seal=seal,
+        runner=runner.value,
+        address=address,
     )
     _show_any(root, _HEADLINE, _SENTENCES)
     for line in totals.lines(root, asked):

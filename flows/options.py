@@ -8,6 +8,11 @@ import typer
 from stages.ledger import Request
 
 
+class Runner(StrEnum):
+    THREADS = "threads"
+    DASK = "dask"
+
+
 class Format(StrEnum):
     TABLE = "table"
     JSON = "json"
@@ -52,6 +57,13 @@ Fresh = Annotated[
     bool, typer.Option("--fresh", help="Make a further run of the day instead of going on with the one there is.")
 ]
 Seal = Annotated[bool, typer.Option("--seal", help="Ask nothing; close open runs with the answers there are.")]
+RunBy = Annotated[
+    Runner,
+    typer.Option("--runner", help="Who makes the calls: threads of this process, or the workers of a Dask cluster."),
+]
+Address = Annotated[
+    str | None, typer.Option(metavar="tcp://HOST:PORT", help="The scheduler of the Dask cluster; see docs/scaling.md.")
+]
 As = Annotated[Format, typer.Option("--format", help="How to print.")]
 
 
