@@ -72,13 +72,14 @@ def run(
     address: Address = None,
 ) -> None:
     """Ask the models, judge and score their answers, and build the report."""
-    from flows import cluster, evaluate, totals
+    from flows import cluster, evaluate, prepare, totals
     from flows.printing import say_skipped
     from flows.selection import select
     from stages.params import read_params
 
     root = project_root()
-    workers = cluster.workers(runner, address)
+    if workers := cluster.workers(runner, address):
+        prepare()  # the workers are reached through Prefect's client, and they say which models can be asked
     if not seal:
         say_skipped(select(read_params(root), model or [], request(plan, None, None, protocol), workers).skipped)
     asked = evaluate(

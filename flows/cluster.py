@@ -235,7 +235,8 @@ def _misfit(place: str, told: "dict[str, str] | Exception | None") -> str | None
         return f"Worker {place} does not say what it has installed ({told}); start it again"
     for name, here in desk.versions().items():
         if (there := told.get(name)) != here:
-            return f"Worker {place} has {name} {there or 'not at all'} where here is {here}; install there what is installed here"
+            has = f"{name} {there}" if there else f"no {name}"
+            return f"Worker {place} has {has} where here is {here}; install there what is installed here"
     return None
 
 

@@ -30,7 +30,17 @@ class Dask:
         """Start a worker in ``environment`` and wait until it says that it is there."""
         name = f"worker-{len(self.processes)}"
         started = _start(
-            self, "dask_worker", name, self.address, "--no-nanny", "--nthreads", "1", "--name", name, *options, **environment
+            self,
+            "dask_worker",
+            name,
+            self.address,
+            "--no-nanny",
+            "--nthreads",
+            "1",
+            "--name",
+            name,
+            *options,
+            **environment,
         )
         _await(self.folder / f"{name}.log", "Registered to", started)
         self.workers.append(started)
@@ -51,7 +61,8 @@ def _start(dask: Dask, program: str, name: str, *options: str, **environment: st
 def _await(log: Path, words: str, process: "subprocess.Popen[bytes]") -> None:
     deadline = time.monotonic() + START_SECONDS
     while words not in (said := log.read_text(encoding="utf-8")):
-        assert process.poll() is None and time.monotonic() < deadline, said
+        assert process.poll() is None, said
+        assert time.monotonic() < deadline, said
         time.sleep(0.05)
 
 
