@@ -27,7 +27,10 @@ CONNECT_SECONDS = 10.0
 """For the scheduler to answer, and for a first worker to be there."""
 WORKERLESS_SECONDS = 30.0
 """How long a model waits for a worker when there are none any more."""
+IMPORT_SECONDS = 60.0
+"""For a worker to import the project, on a busy machine."""
 LOOK_SECONDS = 0.5
+_NOT_THERE = ("ModuleNotFoundError", "ImportError", "AttributeError")
 """How soon it is seen that a worker is lost, or new."""
 
 
@@ -96,20 +99,25 @@ async def _connected(address: str) -> AsyncIterator[Any]:
 
     for name in ("distributed", "distributed.client"):  # what goes wrong is ours to say
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    client: Any = PrefectDaskClient(  # type: ignore[no-untyped-call]
+        address, asynchronous=True, set_as_default=False, timeout=CONNECT_SECONDS
+    )
+    try:
+        await _answering(client, address)
+        yield client
+    finally:
+        await client.close()
+
+
+async def _answering(client: Any, address: str) -> None:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # other versions, which are told below where they matter
-            client = await PrefectDaskClient(  # type: ignore[no-untyped-call]
-                address, asynchronous=True, set_as_default=False, timeout=CONNECT_SECONDS
-            )
+            warnings.simplefilter("ignore")  # other versions, which are told later where they matter
+            await client
     except (OSError, ValueError) as error:
         raise CheckupError(
             f"No Dask scheduler answers at {address}; correct --address, or start one with: dask scheduler."
         ) from error
-    try:
-        yield client
-    finally:
-        await client.close()
 
 
 @dataclass
@@ -129,7 +137,12 @@ class Crew:
     address: str
     client: Any
     _places: dict[str, _Place] = field(default_factory=dict)
+    """The fit ones."""
     _unfit: dict[str, str] = field(default_factory=dict)
+    """Why the others cannot work for us."""
+    _seen: set[str] = field(default_factory=set)
+    _heard: bool = True
+    """Whether the scheduler answered the last time."""
 
     @property
     def number(self) -> int:
@@ -141,26 +154,29 @@ class Crew:
         :raises CheckupError: none came, or one of them is not fit.
         """
         ends = monotonic() + CONNECT_SECONDS
-        while not self._places and not self._unfit and monotonic() < ends:
-            await self._look()
-            await asyncio.sleep(0 if self._places else LOOK_SECONDS)
+        while not (new := await self._look()):
+            if monotonic() > ends:
+                raise CheckupError(
+                    f"The Dask scheduler at {self.address} has no workers; start one where the keys are with: "
+                    f"dask worker {self.address}."
+                )
+            await asyncio.sleep(LOOK_SECONDS)
+        await self._admit(new)
         for reason in self._unfit.values():
             raise CheckupError(f"{reason}.")
-        if not self._places:
-            raise CheckupError(
-                f"The Dask scheduler at {self.address} has no workers; start one where the keys are with: "
-                f"dask worker {self.address}."
-            )
 
     async def watch(self) -> None:
         """Keep up with which workers there are."""
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            try:
-                await self._look()
-            except (OSError, TimeoutError, CheckupError):
-                for place in self._places.values():
-                    place.running = False
+        async with asyncio.TaskGroup() as checks:
+            while True:
+                await asyncio.sleep(LOOK_SECONDS)
+                try:
+                    new = await self._look()
+                except (OSError, TimeoutError):
+                    self._heard = False
+                    continue
+                if new:
+                    checks.create_task(self._admit(new))
 
     async def told(self, function: Any, *arguments: Any) -> dict[str, Any]:
         """What ``function`` returns on every worker, which need not be free for it.
@@ -196,43 +212,55 @@ class Crew:
 
     async def _freest(self) -> str:
         ends = monotonic() + WORKERLESS_SECONDS
-        while not (free := [address for address, place in self._places.items() if place.running]):
+        while not (free := [address for address, place in self._places.items() if place.running and self._heard]):
             if monotonic() > ends:
-                raise ModelUnavailable(
-                    "no_workers",
-                    f"the Dask cluster at {self.address} has had no worker for {WORKERLESS_SECONDS:g} seconds"
-                    f"{''.join(f' ({reason})' for reason in self._unfit.values())}; start one with: "
-                    f"dask worker {self.address}, and run again",
-                )
+                raise ModelUnavailable("no_workers", self._why_none())
             await asyncio.sleep(LOOK_SECONDS)
         return min(free, key=lambda address: (self._places[address].chunks, random.random()))
 
-    async def _look(self) -> None:
+    def _why_none(self) -> str:
+        since = f"for {WORKERLESS_SECONDS:g} seconds"
+        if not self._heard:
+            return f"the Dask scheduler at {self.address} has not answered {since}; start it and its workers, and run again"
+        unfit = "".join(f" ({reason})" for reason in self._unfit.values())
+        return (
+            f"the Dask cluster at {self.address} has had no worker {since}{unfit}; start one with: "
+            f"dask worker {self.address}, and run again"
+        )
+
+    async def _look(self) -> list[str]:
+        """See which workers there are; the new ones."""
         async with asyncio.timeout(CONNECT_SECONDS):
             told = (await self.client.scheduler.identity(n_workers=-1))["workers"]
-        for address in [address for address in self._places if address not in told]:
+        self._heard = True
+        for address in self._places.keys() - told.keys():
             self._places.pop(address).gone.set_result(None)
-        for address in self._places:
-            self._places[address].running = told[address]["status"] == "running"
-        new = [address for address in told if address not in self._places and address not in self._unfit]
+        for address, place in self._places.items():
+            place.running = told[address]["status"] == "running"
+        new = told.keys() - self._seen
+        self._seen = set(told)
         self._unfit = {address: reason for address, reason in self._unfit.items() if address in told}
-        if new:
-            self._unfit |= await self._misfits(new)
-        for address in new:
-            if address not in self._unfit:
-                self._places[address] = _Place(asyncio.get_running_loop().create_future())
+        return sorted(new)
 
-    async def _misfits(self, places: Sequence[str]) -> dict[str, str]:
-        """Why some of ``places`` cannot work for us, with the mend."""
-        found = await self.client.run(desk.versions, workers=list(places), on_error="return")
-        return {place: reason for place in places if (reason := _misfit(place, found.get(place)))}
+    async def _admit(self, new: Sequence[str]) -> None:
+        """Take the workers ``new``, but for those that cannot work for us."""
+        try:
+            async with asyncio.timeout(IMPORT_SECONDS):
+                found = await self.client.run(desk.versions, workers=list(new), on_error="return")
+        except (OSError, TimeoutError) as error:
+            found = dict.fromkeys(new, error)
+        for address in new:
+            if reason := _misfit(address, found.get(address)):
+                self._unfit[address] = reason
+            elif address in self._seen:
+                self._places[address] = _Place(asyncio.get_running_loop().create_future())
 
 
 def _misfit(place: str, told: "dict[str, str] | Exception | None") -> str | None:
-    if isinstance(told, ImportError | AttributeError):
+    if any(word in repr(told) for word in _NOT_THERE):  # Dask hands on only the words of what broke unpickling
         return f"Worker {place} cannot import bias-checkup ({told}); install there what is installed here"
     if not isinstance(told, dict):
-        return f"Worker {place} does not say what it has installed ({told}); start it again"
+        return f"Worker {place} does not say what it has installed ({str(told) or type(told).__name__}); start it again"
     for name, here in desk.versions().items():
         if (there := told.get(name)) != here:
             has = f"{name} {there}" if there else f"no {name}"
