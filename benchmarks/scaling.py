@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
+import psutil  # type: ignore[import-untyped]
 from rich.console import Console
 
 from benchmarks.asking import environment, made_project, mock, table
@@ -106,8 +106,13 @@ def ask(folder: Path, case: Case, address: str) -> None:
 
 def cpu(cluster: Dask) -> Sequence[float]:
     """Seconds of processors so far: of this process, the scheduler, and the workers together."""
-    scheduler, *workers = (sum(psutil.Process(each.pid).cpu_times()[:2]) for each in cluster.processes)
+    scheduler, *workers = (_seconds(each.pid) for each in cluster.processes)
     return time.process_time(), scheduler, sum(workers)
+
+
+def _seconds(pid: int) -> float:
+    times = psutil.Process(pid).cpu_times()
+    return float(times.user + times.system)
 
 
 def show(found: Sequence[tuple[Case, Took]], calls: int, latency: float) -> None:

@@ -7,9 +7,10 @@ once more, and nobody would count them.
 
 import asyncio
 import logging
+import pickle
 import random
 import warnings
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -30,8 +31,9 @@ WORKERLESS_SECONDS = 30.0
 IMPORT_SECONDS = 60.0
 """For a worker to import the project, on a busy machine."""
 LOOK_SECONDS = 0.5
-_NOT_THERE = ("ModuleNotFoundError", "ImportError", "AttributeError")
 """How soon it is seen that a worker is lost, or new."""
+_NOT_THERE = ("ModuleNotFoundError", "ImportError", "AttributeError")
+"""What unpickling says of a module that is missing, or older."""
 
 
 def workers(runner: str, address: str | None) -> "Cluster | None":
@@ -194,7 +196,7 @@ class Crew:
         address = await self._freest()
         place = self._places[address]
         future = self.client.submit(
-            _answered, chunk, key=f"ask-{uuid4()}", pure=False, workers=[address], allow_other_workers=False
+            pickle.loads, pickle.dumps(_Errand(chunk)), key=f"ask-{uuid4()}", pure=False, workers=[address]
         )
         place.chunks += 1
         result = asyncio.ensure_future(future.result())
@@ -202,7 +204,8 @@ class Crew:
             await asyncio.wait({result, place.gone}, return_when=asyncio.FIRST_COMPLETED)
             if not result.done():
                 raise _lost(address)
-            return list(result.result())
+            found: list[desk.Result] = pickle.loads(result.result())
+            return found
         except (_killed(), CancelledError) as error:
             raise _lost(address) from error
         finally:
@@ -278,9 +281,19 @@ def _killed() -> type[Exception]:
     return KilledWorker
 
 
-def _answered(chunk: desk.Chunk) -> list[desk.Result]:
+@dataclass(frozen=True)
+class _Errand:
+    """Unpickled it is what ``_answered`` returns: so the scheduler, which unpickles functions, need not have this project."""
+
+    chunk: desk.Chunk
+
+    def __reduce__(self) -> tuple[Callable[[desk.Chunk], bytes], tuple[desk.Chunk]]:
+        return _answered, (self.chunk,)
+
+
+def _answered(chunk: desk.Chunk) -> bytes:
     """On a worker: answer outside of its pool, as its threads, one to a core, are no limit for what only waits."""
     from distributed import secede
 
     secede()  # type: ignore[no-untyped-call]
-    return desk.answer(chunk)
+    return pickle.dumps(desk.answer(chunk))

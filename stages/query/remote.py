@@ -24,8 +24,8 @@ from stages.query.reply import Reply
 
 LINGER = 0.01
 """Seconds that a question waits for others to go with."""
-CHUNKS_PER_SECOND = 50
-"""Of one model, about: what a chunk costs on its way is then little beside its calls."""
+CHUNKS_PER_SECOND = 25
+"""Of one model, about: a chunk costs some five milliseconds of processors on its way."""
 
 
 class Crew(Interface):

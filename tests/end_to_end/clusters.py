@@ -14,6 +14,8 @@ from tests.conftest import ROOT
 from tests.end_to_end.checkout import OURS
 
 START_SECONDS = 60
+WITHOUT = "import sys\nsys.modules |= dict.fromkeys(('flows', 'stages'))\n"
+"""Code that makes a process one where this project is not installed."""
 _HERE = ("--host", "127.0.0.1", "--no-dashboard")
 
 
@@ -68,11 +70,13 @@ def _await(log: Path, words: str, process: "subprocess.Popen[bytes]") -> None:
 
 @contextmanager
 def dask(folder: Path) -> Iterator[Dask]:
-    """A scheduler without workers for as long as the context; what was started ends with it."""
+    """A scheduler without workers, and without this project, for as long as the context; what was started ends with it."""
     found = Dask(folder, "")
-    where = folder / "scheduler.json"
+    where, without = folder / "scheduler.json", folder / "without.py"
+    without.write_text(WITHOUT, encoding="utf-8")
+    options = ("--port", "0", "--scheduler-file", str(where), "--preload", str(without))
     try:
-        scheduler = _start(found, "dask_scheduler", "scheduler", "--port", "0", "--scheduler-file", str(where))
+        scheduler = _start(found, "dask_scheduler", "scheduler", *options)
         _await(folder / "scheduler.log", "Scheduler at", scheduler)
         deadline = time.monotonic() + START_SECONDS
         while not where.exists():
