@@ -152,6 +152,23 @@ def test_a_run_that_loses_all_its_workers_is_incomplete_and_goes_on_with_a_new_o
     assert first < left <= len(server.requests) <= left + 16
 
 
+def test_a_worker_that_comes_later_takes_over(
+    project: Path, server: Server, scheduler: Dask, enrol: Callable[..., Run]
+) -> None:
+    run, first = enrol("wired", server.base, limit=20), scheduler.add()
+
+    def replace() -> None:
+        kill_after(server, 20, first)
+        scheduler.add()
+
+    replacing = threading.Thread(target=replace)
+    replacing.start()
+    ask_run(project, run, threading.Event(), Silent(), workers=cluster.Cluster(scheduler.address))
+    replacing.join()
+    assert answers(project).height == 20 * 4
+    assert 20 * 4 <= len(server.requests) <= 20 * 4 + 16
+
+
 def kill_after(server: Server, count: int, worker: "subprocess.Popen[bytes]") -> None:
     while len(server.requests) < count:
         time.sleep(0.02)
