@@ -8,6 +8,7 @@ import typer
 
 from flows import cli_before, cli_compare, cli_data, cli_past, cli_schedule
 from flows.options import (
+    Address,
     Against,
     As,
     Benchmarks,
@@ -24,6 +25,8 @@ from flows.options import (
     Plan,
     Protocols,
     Push,
+    RunBy,
+    Runner,
     Seal,
     Seed,
     Shuffle,
@@ -77,17 +80,21 @@ def run(
     timezone: Timezone = None,
     push: Push = False,
     git_commit: GitCommit = False,
+    runner: RunBy = Runner.THREADS,
+    address: Address = None,
 ) -> None:
     """Ask the models, judge and score their answers, and build the report."""
-    from flows import evaluate, handing_on, totals
+    from flows import cluster, evaluate, handing_on, prepare, totals
     from flows.printing import say_skipped
     from flows.selection import select
     from stages.params import read_params
 
     root = project_root()
     handing_on.check(root, push, git_commit)
+    if workers := cluster.workers(runner, address):
+        prepare()  # the workers are reached through Prefect's client, and they say which models can be asked
     if not seal:
-        say_skipped(select(read_params(root), model or [], request(plan, None, None, protocol)).skipped)
+        say_skipped(select(read_params(root), model or [], request(plan, None, None, protocol), workers).skipped)
     asked = evaluate(
         models=model or [],
         plan=plan,
@@ -107,6 +114,8 @@ def run(
         timezone=timezone,
         push=push,
         git_commit=git_commit,
+        runner=runner.value,
+        address=address,
     )
     _show_any(root, _HEADLINE, _SENTENCES)
     for line in totals.lines(root, asked):

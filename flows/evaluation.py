@@ -14,7 +14,7 @@ from prefect.futures import PrefectFuture
 from prefect.states import Cancelled, Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from flows import artifacts, handing_on, scheduled, versions
+from flows import artifacts, cluster, handing_on, scheduled, versions
 from flows.selection import named_runs, plan_runs
 from stages import judge, load, query, reduce, report, score, stopping, validate
 from stages.command import prepare, short
@@ -42,11 +42,12 @@ def stage(name: str) -> None:
 
 
 @task(task_run_name="query {run_id}", cache_policy=NO_CACHE, persist_result=False)
-def ask(run_id: str, seal: bool, max_connections: int | None) -> None:
-    """Ask one run for what it lacks."""
+def ask(run_id: str, seal: bool, max_connections: int | None, runner: str, address: str | None) -> None:
+    """Ask one run for what it lacks; the calls are made by ``runner``, the rest is done here."""
     root = project_root()
     run = next(r for r in runs(read_ledger(root)) if r.id == run_id)
-    query.ask_run(root, run, stopping.requested, PROGRESS, seal, max_connections, BUDGET)
+    workers = cluster.workers(runner, address)
+    query.ask_run(root, run, stopping.requested, PROGRESS, seal, max_connections, BUDGET, workers)
 
 
 PROGRESS = query.Bars()
@@ -80,6 +81,8 @@ def evaluate(
     timezone: str | None = None,
     push: bool = False,
     git_commit: bool = False,
+    runner: str = cluster.THREADS,
+    address: str | None = None,
 ) -> State[Any]:
     """Check the models up: load, validate, query, judge, reduce, score, report, and record it all with DVC.
 
@@ -104,6 +107,8 @@ def evaluate(
         timezone: IANA zone in which the date of a new run is taken, such as Asia/Shanghai.
         push: Copy what DVC recorded to its default remote when all is done.
         git_commit: Commit the ledger and dvc.lock, and nothing else, when all is done.
+        runner: threads, or dask: the workers of the Dask cluster at the address make the calls.
+        address: Of the cluster's scheduler, tcp://host:8786.
     """
     prepare()
     if scheduled.superseded():
@@ -129,8 +134,8 @@ def evaluate(
     with stopping.on_signals(scheduled.signals()), PROGRESS:
         for name in BEFORE:
             stage(name)
-        chosen = chosen_runs(list(models), request, seal)
-        failed = ask_all(chosen, seal, max_connections)
+        chosen = chosen_runs(list(models), request, seal, cluster.workers(runner, address))
+        failed = ask_all(chosen, seal, max_connections, runner, address)
         with exclusive(project_root()):
             for name in AFTER:
                 if stopping.requested.is_set():
@@ -152,13 +157,19 @@ def closed(chosen: list[Run], failed: dict[str, Exception], push: bool, git_comm
     return Completed(message=f"{len(ids)} run{'' if len(ids) == 1 else 's'}", data=ids)
 
 
-def chosen_runs(models: list[str], request: Request, seal: bool) -> list[Run]:
+def chosen_runs(models: list[str], request: Request, seal: bool, workers: query.Workers | None = None) -> list[Run]:
     """The runs to ask, put into the ledger; to seal, the open runs there are."""
     root = project_root()
-    return named_runs(root, models, request.date) if seal else plan_runs(root, models, request)[0]
+    return named_runs(root, models, request.date) if seal else plan_runs(root, models, request, workers)[0]
 
 
-def ask_all(chosen: list[Run], seal: bool, max_connections: int | None = None) -> dict[str, Exception]:
+def ask_all(
+    chosen: list[Run],
+    seal: bool,
+    max_connections: int | None = None,
+    runner: str = cluster.THREADS,
+    address: str | None = None,
+) -> dict[str, Exception]:
     """Ask all runs; return what went wrong by run id. One failed model does not hold up the others."""
     roster = read_params(project_root()).models
     futures: dict[str, PrefectFuture[None]] = {}
@@ -166,7 +177,7 @@ def ask_all(chosen: list[Run], seal: bool, max_connections: int | None = None) -
     for run in chosen:
         local = run.model in roster and roster[run.model].is_local
         futures[run.id] = ask.submit(
-            run.id, seal, max_connections, return_state=False, wait_for=embedded if local else []
+            run.id, seal, max_connections, runner, address, return_state=False, wait_for=embedded if local else []
         )
         if local:  # two servers on few cores are slower than one after the other
             embedded = [allow_failure(futures[run.id])]
