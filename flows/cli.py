@@ -40,6 +40,7 @@ app.command()(cli_data.fetch)
 app.command()(cli_before.doctor)
 app.command()(cli_before.estimate)
 app.add_typer(cli_data.imports, name="import")
+app.add_typer(cli_data.exports, name="export")
 
 
 @app.callback()
