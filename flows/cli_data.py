@@ -94,3 +94,34 @@ def answers(
     wanted = request(plan, None, None, None, epochs=epochs, limit=limit, seed=seed)
     for line in import_answers(project_root(), model, date, Source(file, collector, wanted, allow_errors)):
         typer.echo(line)
+
+
+@imports.command("inspect")
+def inspect_log(
+    file: Annotated[
+        Path, typer.Argument(metavar="LOG", help="A log of inspect_evals' StereoSet task: .eval or .json.")
+    ],
+    model: Key,
+    date: Annotated[
+        str | None, typer.Option(metavar="YYYY-MM-DD", help="The date of the run. Default: the day the log was begun.")
+    ] = None,
+    language: Annotated[str | None, typer.Option(metavar="L", help="The data set it asked. Default: en.")] = None,
+) -> None:
+    """Answers to StereoSet from a log of Inspect, whole or partial."""
+    from flows.inspecting import import_inspect
+
+    typer.echo(import_inspect(project_root(), file, model, date, language))
+
+
+@exports.command("inspect")
+def inspect_run(
+    run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run as `checkup runs` names it.")],
+    output: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where to write. Default: reports/inspect/RUN.")
+    ] = None,
+) -> None:
+    """A run as logs that `inspect view` opens: one for each benchmark, language and protocol."""
+    from flows.inspecting import export_inspect
+
+    for path in export_inspect(project_root(), run_id, output):
+        typer.echo(path)

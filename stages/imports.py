@@ -157,7 +157,7 @@ def _is_there(root: Path, part: Partition, frame: pl.DataFrame, taken: Taken) ->
 def _frame(run: Run, key: str, model: Model, part: Scored, origin: Origin) -> pl.DataFrame:
     """One answer per item, rows of ``schema.ANSWERS``: its candidates' scores, and no reply."""
     of_item = ("item_id", "variant", *(column.name for column in ITEM_FACTS), "task", "text", "options", "item_hash")
-    constants = {**_constants(run, part, origin), **_of_model(key, model)}
+    constants = {**_constants(run, part, origin), **of_model(key, model)}
     typed = [pl.lit(value, ANSWERS.schema[name]).alias(name) for name, value in constants.items()]
     known = part.items.select(of_item).join(part.candidates, on="item_id").with_columns(typed)
     missing = [pl.lit(None, c.dtype).alias(c.name) for c in ANSWERS.columns if c.name not in known.columns]
@@ -188,7 +188,8 @@ def _constants(run: Run, part: Scored, origin: Origin) -> Mapping[str, Any]:
     }
 
 
-def _of_model(key: str, model: Model) -> Mapping[str, Any]:
+def of_model(key: str, model: Model) -> Mapping[str, Any]:
+    """The columns of an answer that are its model's."""
     return {
         "model": key,
         "requested_model": model.name(key),
