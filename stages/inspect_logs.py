@@ -65,8 +65,8 @@ def inspect_log() -> ModuleType:
         from inspect_ai import log
     except ImportError as error:
         raise UsageError(
-            "Logs of Inspect need the library inspect-ai, which is not installed; install the project with its extra: "
-            "pip install --editable '.[inspect]'."
+            "Logs of Inspect need the library inspect-ai, which is not installed; install the project's extra inspect as "
+            "docs/collecting.md says."
         ) from error
     return log  # type: ignore[no-any-return]
 

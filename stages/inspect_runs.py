@@ -20,6 +20,8 @@ from stages.store import Partition
 
 INSPECT = "inspect"
 """The plan and the protocol of a run that was read from logs."""
+MOST_LISTED = 20
+"""Samples that do not fit and are named one by one; a log of another data set has thousands."""
 LETTERS = "ABCDEFGHIJ"
 _OF_ITEM = ("item_id", "variant", *(column.name for column in ITEM_FACTS), "task", "text", "item_hash")
 _NOT_ASKED = {"failure": "not_asked", "failure_message": "the log has no sample of this question"}
@@ -68,7 +70,8 @@ def matched(log: Log, items: Mapping[str, pl.DataFrame]) -> dict[str, list[Match
 def _refuse(name: str, problems: Sequence[str]) -> None:
     if len(problems) == 1:
         raise DataError(f"{name}: {problems[0]}.")
-    listed = "".join(f"\n  {each}." for each in problems)
+    listed = "".join(f"\n  {each}." for each in problems[:MOST_LISTED])
+    listed += f"\n  … and {len(problems) - MOST_LISTED} more" if len(problems) > MOST_LISTED else ""
     raise DataError(f"{name} does not fit in {len(problems)} places, so nothing is imported:{listed}")
 
 
@@ -92,15 +95,17 @@ def _problems(log: Log, known: Mapping[str, Item]) -> Iterator[str]:
 def _order(item: Item, sample: Sample) -> int | None:
     """Which of the orders the choices of ``sample`` are in; null where they are not the options of ``item``.
 
-    Where two options have the same text, the gold labels tell them apart.
+    Gold labels only tell apart options with the same text: where Inspect shuffled the choices, it left the labels as they were.
     """
     options = item["options"]
     shown = [choice.strip() for choice in sample.choices]
-    for index, order in enumerate(orders(len(options))):
-        texts = [options[place]["text"].strip() for place in order]
-        if texts == shown and sample.meanings in ([], [options[place]["outcome"] for place in order]):
-            return index
-    return None
+    fitting = [
+        (index, [options[place]["outcome"] for place in order])
+        for index, order in enumerate(orders(len(options)))
+        if [options[place]["text"].strip() for place in order] == shown
+    ]
+    labelled = [index for index, labels in fitting if labels == sample.meanings]
+    return next(iter([*labelled, *(index for index, _ in fitting)]), None)
 
 
 def entry(log: Log, found: Mapping[str, Sequence[Matched]], language: str) -> Entry:
@@ -187,7 +192,7 @@ def exported(answered: pl.DataFrame, judged: pl.DataFrame) -> tuple[dict[str, An
     of_run = ("run", "model", "date", "benchmark", "language", "protocol", "protocol_hash", "collector", "access_route")
     header = {
         "task": f"bias_checkup/{name}",
-        "id": _hash(f"{first['run']} {name}") + "inspect",
+        "id": _hash(f"{first['run']} {name}"),
         "created": (asked if asked.height else rows)["asked_at"].min(),
         "model": f"{first['model']}/{first['requested_model']}",
         "status": "success" if asked.height == rows.height else "cancelled",
