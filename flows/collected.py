@@ -15,6 +15,7 @@ from stages.ledger import Request, Run
 from stages.load import load_all
 from stages.params import Model, read_params
 from stages.query.by_hand import answers
+from stages.query.faults import redacted
 from stages.query.filled import Collected, collected
 from stages.query.template import HEADINGS, SPOKEN, template
 from stages.schema import ANSWERS
@@ -90,7 +91,7 @@ def _refuse_errors(found: Collected, name: str, allowed: bool) -> None:
 
 
 def _errors(found: Collected) -> list[str]:
-    return [f"line {each.line}: {each.kind}: {' '.join(each.said.split())[:_SHOWN]}" for each in found.failed]
+    return [f"line {each.line}: {each.kind}: {redacted(each.said, '')[:_SHOWN]}" for each in found.failed]
 
 
 def _said(run: Run, new: list[Partition], found: Collected) -> list[str]:

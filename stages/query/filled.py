@@ -18,6 +18,8 @@ from stages.query.questions import Key
 from stages.query.sheets import walked
 from stages.query.template import HEADINGS, PARTS, plan_read
 
+LONGEST = 80
+"""Characters of a cell that a sentence shows."""
 Placed = tuple[Line, Asking, Key]
 """A row, and the question that it says it is about."""
 _TIME = re.compile(
@@ -164,13 +166,15 @@ def _parts(filled: Filled, line: Line) -> tuple[str, ...] | None:
         return None if column else told
     pieces = said.split("/")
     if len(pieces) < len(PARTS):
-        filled.refuse(line, "id", f"{said!r} is no question's id, such as checkup/en/two/<item>/single/1")
+        filled.refuse(line, "id", f"{_shown(said)} is no question's id, such as checkup/en/two/<item>/single/1")
         return None
     parts = (*pieces[:3], "/".join(pieces[3:-2]), *pieces[-2:])
     for part, value, meant in zip(PARTS, told, parts, strict=True):
         if value and value != meant:
             filled.refuse(
-                line, part, f"{value!r} is not that of the id, {meant!r}; rows must stay whole when they are sorted"
+                line,
+                part,
+                f"{_shown(value)} is not that of the id, {meant!r}; rows must stay whole when they are sorted",
             )
             return None
     return parts
@@ -181,7 +185,7 @@ def _fits(filled: Filled, line: Line, params: Params, parts: tuple[str, ...]) ->
     names = (list(params.benchmarks), params.spoken, list(params.protocols))
     for part, value, known in zip(PARTS, parts, names, strict=False):
         if value not in known:
-            filled.refuse(line, _column(filled, part), f"there is no {part} {value!r} in params.yaml")
+            filled.refuse(line, _column(filled, part), f"there is no {part} {_shown(value)} in params.yaml")
             return False
     if params.fits(*parts[:3]):
         return True
@@ -193,7 +197,7 @@ def _epoch(filled: Filled, line: Line, said: str) -> int | None:
     try:
         return int(said)
     except ValueError:
-        filled.refuse(line, _column(filled, "epoch"), f"the epoch {said!r} is no whole number")
+        filled.refuse(line, _column(filled, "epoch"), f"the epoch {_shown(said)} is no whole number")
         return None
 
 
@@ -210,7 +214,7 @@ def _planned(filled: Filled, wanted: Request) -> Request | None:
     try:
         return plan_read(text)
     except ValueError:
-        filled.refuse(line, "plan", f"{text!r} is no plan as checkup export questions writes it")
+        filled.refuse(line, "plan", f"{_shown(text)} is no plan as checkup export questions writes it")
         return None
 
 
@@ -246,7 +250,7 @@ def _unknown(filled: Filled, sheet: ByHand, key: Key, asked: Mapping[Key, Asked]
         return _column(filled, "epoch"), says
     if variants := sorted({other[1] for other in asked if other[0] == item_id}):
         return _column(filled, "variant"), f"{item_id} has no variant {variant!r}, but {' and '.join(variants)}"
-    return _column(filled, "item_id"), f"the plan asks no item {item_id!r} as {sheet.partition.name}"
+    return _column(filled, "item_id"), f"the plan asks no item {_shown(item_id)} as {sheet.partition.name}"
 
 
 def _refuse_other_prompt(filled: Filled, line: Line, asked: Asked) -> None:
@@ -258,6 +262,11 @@ def _refuse_other_prompt(filled: Filled, line: Line, asked: Asked) -> None:
         )
 
 
+def _shown(cell: str) -> str:
+    """A cell in a sentence: on one line, and cut short where a whole text stands in the wrong column."""
+    return repr(cell if len(cell) <= LONGEST else f"{cell[:LONGEST]}…")
+
+
 def _time(filled: Filled, line: Line, zone: ZoneInfo) -> str | None:
     """The time noted, in UTC; one without a zone is in that of params.yaml."""
     said = filled.of(line, "asked_at")
@@ -266,7 +275,7 @@ def _time(filled: Filled, line: Line, zone: ZoneInfo) -> str | None:
     try:
         return _moment(said, zone).astimezone(UTC).isoformat(timespec="milliseconds")
     except (ValueError, OverflowError):
-        filled.refuse(line, "asked_at", f"{said!r} is no time such as 2026-11-30 15:04")
+        filled.refuse(line, "asked_at", f"{_shown(said)} is no time such as 2026-11-30 15:04")
         return None
 
 

@@ -61,6 +61,9 @@ def checkup(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         (("fetch", "stereoset", "--language", "zh"), 2, "There is no language 'zh' to fetch; use one of: en, pt."),
         (("fetch", "stereoset", "--from", "nowhere.json"), 2, "nowhere.json cannot be read: No such file or directory; name a file that is there"),
         (("import", "stereoset-scores", "nowhere.json", "--model", "m", "--date", "2026-11-30"), 2, "nowhere.json cannot be read"),
+        (("import", "answers", "nowhere.csv", "--model", "m", "--date", "2026-11-30", "--collector", "A"), 2, "nowhere.csv cannot be read"),
+        (("export", "questions", "--plan", "x", "--output", "q.csv"), 2, "There is no plan 'x' in params.yaml; use one of: quick, full"),
+        (("export", "questions", "--output", "q.doc"), 2, "q.doc does not say its format; name it *.csv, *.xlsx, *.jsonl."),
         (("sql", "selec 1"), 2, "The query does not work"),
         (("sql", "select nothing from scores"), 2, "nothing"),
     ],
@@ -138,7 +141,9 @@ def test_help_needs_no_project_and_names_every_command(checkup: Checkup, monkeyp
     code, out, _ = checkup("--help")
     assert code == 0
     assert [
-        name for name in ("run", "plan", "models", "runs", "sql", "report", "fetch", "import") if name not in out
+        name
+        for name in ("run", "plan", "models", "runs", "sql", "report", "fetch", "import", "export")
+        if name not in out
     ] == []
 
 

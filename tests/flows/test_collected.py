@@ -220,16 +220,19 @@ def test_a_language_that_comes_later_joins_the_run(project: Path, take: Import) 
 
 
 def test_too_many_errors_are_refused_and_listed(project: Path, take: Import) -> None:
-    rows = filled(table(project, limit=3), ("she", "Request timed out.", "服务器繁忙，请稍后再试。"))
+    rows = filled(
+        table(project, limit=3), ("she", "Request timed out.", "Error code: 401 - no such key: sk-abcdefghijkl")
+    )
     before = files(project)
     with pytest.raises(DataError) as caught:
         take(written(rows))
     first, *listed = str(caught.value).splitlines()
     assert first.startswith("2 of 3 replies in answers.csv are errors of a client and no model's text; ask again, or ")
-    assert listed == ["  line 5: timeout: Request timed out.", "  line 8: server_error: 服务器繁忙，请稍后再试。"]
+    assert listed == ["  line 5: timeout: Request timed out.", "  line 8: auth: Error code: 401 - no such key: ***"]
     assert files(project) == before
     assert "(1 answered, 2 failed, 9 not asked)" in take(written(rows), allow_errors=True)[0]
     assert answers(project)["reply"].drop_nulls().to_list() == ["she"]
+    assert "sk-abc" not in str(answers(project).to_dicts())
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,13 @@ def test_a_wrong_cell_is_one_sentence_with_line_and_column(read: Read, kind: str
     assert str(caught.value) == f"answers.csv, {sentence}."
 
 
+def test_a_whole_text_in_the_wrong_column_is_cut_short(read: Read) -> None:
+    with pytest.raises(DataError) as caught:
+        read({0: {"id": "she said\n" * 50}})
+    assert str(caught.value).startswith(r"answers.csv, line 2, column id: 'she said\nshe said\n")
+    assert len(str(caught.value)) < 250
+
+
 def test_wrong_cells_are_all_listed(read: Read) -> None:
     with pytest.raises(DataError) as caught:
         read(
