@@ -53,6 +53,7 @@ app.command()(cli_compare.compare)
 app.add_typer(cli_compare.reference, name="reference")
 app.command()(cli_schedule.schedule)
 app.add_typer(cli_data.imports, name="import")
+app.add_typer(cli_data.exports, name="export")
 
 
 @app.callback()
