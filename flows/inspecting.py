@@ -41,7 +41,7 @@ def import_inspect(root: Path, file: Path, key: str, date: str | None, language:
         parts = {name: Partition(run, name, spoken, INSPECT) for name in found}
         return {part: inspect_runs.answers(part, model, log, found[name], origin) for name, part in parts.items()}
 
-    day = date or today(read_params(root), inspect_runs.moment(log.created))
+    day = date or today(read_params(root).timezone, inspect_runs.moment(log.created))
     taken = Taken(inspect_runs.entry(log, found, spoken), frames, _SAME, "answers", file.name)
     run, new = take_in(root, key, day, taken)
     if not new:

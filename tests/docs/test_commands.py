@@ -32,7 +32,12 @@ def queries() -> list[str]:
 
 def options() -> set[str]:
     every = [command for found in COMMANDS.values() for command in (found, *parts(found).values())]
-    return {option for command in every for parameter in command.params for option in parameter.opts}
+    return {
+        option
+        for command in every
+        for parameter in command.params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+    }
 
 
 def parts(command: Any) -> dict[str, Any]:
