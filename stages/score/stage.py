@@ -1,6 +1,7 @@
 """The stage: judgements -> scores, word profiles and comparisons."""
 
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +11,7 @@ from stages.ledger import read_ledger
 from stages.schema import ANSWERS, COMPARISONS, JUDGEMENTS, SCORES, TOGETHER, WORD_PROFILES
 from stages.score.profiles import OFFERED, TASK, word_profiles
 from stages.score.scoring import NEEDED, score_and_compare
+from stages.stamps import Stamps
 from stages.store import Partition, prune, read, recorded, write
 from stages.table import Table
 
@@ -25,15 +27,24 @@ def score_all(root: Path) -> int:
 
     :raises CheckupError: the ledger and the judgements disagree, or a file does not fit its table or its place.
     """
+    stamps = Stamps.read(root, "score")
     parts = recorded(root, read_ledger(root), JUDGEMENTS)
-    kept: dict[Table, set[Path]] = {table: set() for table in MADE}
+    runs = {run: list(own) for run, own in groupby(parts, key=lambda part: part.run)}
+    changed = [part for run, own in runs.items() if stamps.kept(run.id, _sources(root, own)) is None for part in own]
     # What a run was asked is compared with each other.
-    for batch in batches(root, parts, JUDGEMENTS, together=lambda part: part.run.id):
-        for table, frame in _made(root, batch).items():
-            kept[table] |= _written(root, batch, table, frame)
-    for table, paths in kept.items():
-        prune(root, table, paths)
-    return len(kept[SCORES])
+    for batch in batches(root, changed, JUDGEMENTS, together=lambda part: part.run.id):
+        paths = {path for table, frame in _made(root, batch).items() for path in _written(root, batch, table, frame)}
+        for run in dict.fromkeys(part.run for part in batch):
+            folders = [run.folder(root, table) for table in MADE]
+            stamps.put(run.id, _sources(root, runs[run]), [path for path in paths if path.parent in folders])
+    for table in MADE:
+        prune(root, table, stamps.outputs())
+    stamps.save()
+    return len(parts)
+
+
+def _sources(root: Path, parts: Iterable[Partition]) -> list[Path]:
+    return [part.path(root, table) for part in parts for table in (ANSWERS, JUDGEMENTS)]
 
 
 def _made(root: Path, batch: Mapping[Partition, pl.DataFrame]) -> dict[Table, pl.DataFrame]:
