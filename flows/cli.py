@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from flows import cli_before, cli_data
+from flows import cli_before, cli_data, cli_export, cli_sql
 from flows.options import (
     As,
     Benchmarks,
@@ -40,6 +40,8 @@ app.command()(cli_data.fetch)
 app.command()(cli_before.doctor)
 app.command()(cli_before.estimate)
 app.add_typer(cli_data.imports, name="import")
+app.add_typer(cli_export.exports, name="export")
+app.command()(cli_sql.sql)
 
 
 @app.callback()
@@ -169,15 +171,6 @@ def forget(
 
 
 @app.command()
-def sql(
-    query: Annotated[str, typer.Argument(help="A DuckDB query; docs/tables.md describes the tables.")],
-    format: As = Format.TABLE,
-) -> None:
-    """Ask the history in SQL."""
-    _show(project_root(), query, format)
-
-
-@app.command()
 def report(
     open_it: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
@@ -216,7 +209,7 @@ _RUNS = """
 def _show_any(root: Path, *queries: str) -> None:
     """Print those of ``queries`` that have rows, a blank line between them."""
     from flows.printing import show
-    from stages.report.history import query as ask
+    from stages.report.session import query as ask
 
     for place, frame in enumerate(found for query in queries if (found := ask(root, query)).height):
         if place:
@@ -226,6 +219,6 @@ def _show_any(root: Path, *queries: str) -> None:
 
 def _show(root: Path, query: str, format: Format) -> None:
     from flows.printing import show
-    from stages.report.history import query as ask
+    from stages.report.session import query as ask
 
     show(ask(root, query), format)
