@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.comparing import difference, note
-from stages.report.history import query
+from stages.report.session import query
 
 CHANGED, REPEAT = "changed", "to be repeated"
 """Verdicts of the view ``changed``."""

@@ -6,10 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from flows import cli_before, cli_compare, cli_data, cli_past, cli_schedule
+from flows import cli_before, cli_compare, cli_data, cli_export, cli_past, cli_schedule, cli_sql
 from flows.options import (
     Address,
-    Against,
     As,
     Benchmarks,
     Date,
@@ -53,7 +52,8 @@ app.command()(cli_compare.compare)
 app.add_typer(cli_compare.reference, name="reference")
 app.command()(cli_schedule.schedule)
 app.add_typer(cli_data.imports, name="import")
-app.add_typer(cli_data.exports, name="export")
+app.add_typer(cli_export.exports, name="export")
+app.command()(cli_sql.sql)
 
 
 @app.callback()
@@ -200,19 +200,6 @@ def forget(
 
 
 @app.command()
-def sql(
-    query: Annotated[str, typer.Argument(help="A DuckDB query; docs/tables.md describes the tables.")],
-    against: Against = None,
-    format: As = Format.TABLE,
-) -> None:
-    """Ask the history in SQL."""
-    from flows.past import previous
-
-    root = project_root()
-    _show(root, query, format, previous(root, against, answers=True) if against else None)
-
-
-@app.command()
 def report(
     open_it: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
@@ -251,7 +238,7 @@ _RUNS = """
 def _show_any(root: Path, *queries: str) -> None:
     """Print those of ``queries`` that have rows, a blank line between them."""
     from flows.printing import show
-    from stages.report.history import query as ask
+    from stages.report.session import query as ask
 
     for place, frame in enumerate(found for query in queries if (found := ask(root, query)).height):
         if place:
@@ -259,8 +246,8 @@ def _show_any(root: Path, *queries: str) -> None:
         show(frame, Format.TABLE)
 
 
-def _show(root: Path, query: str, format: Format, beside: Path | None = None) -> None:
+def _show(root: Path, query: str, format: Format) -> None:
     from flows.printing import show
-    from stages.report.history import query as ask
+    from stages.report.session import query as ask
 
-    show(ask(root, query, beside), format)
+    show(ask(root, query), format)

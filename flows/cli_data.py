@@ -1,21 +1,14 @@
-"""The commands that bring something in or take it out: data sets, results of others, answers collected by hand."""
+"""The commands that bring something in: data sets of others, results of others, answers collected by hand."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from flows.options import Benchmarks, Epochs, Languages, Limit, Plan, Protocols, Seed, request
+from flows.options import Epochs, Limit, Plan, Seed, request
 from stages.store import project_root
 
 imports = typer.Typer(help="Take in results that others made, as sealed runs.", no_args_is_help=True)
-exports = typer.Typer(help="Write questions and runs for other programs, and for people.", no_args_is_help=True)
-
-
-class Headings(StrEnum):
-    EN = "en"
-    ZH = "zh"
 
 
 Key = Annotated[
@@ -50,25 +43,6 @@ def stereoset_scores(
     from flows.importing import import_stereoset
 
     typer.echo(import_stereoset(project_root(), file, model, date, language))
-
-
-@exports.command("questions")
-def questions(
-    output: Annotated[Path, typer.Option(metavar="FILE", help="Where to write: .csv, .xlsx or .jsonl.")],
-    plan: Plan = None,
-    benchmark: Benchmarks = None,
-    language: Languages = None,
-    protocol: Protocols = None,
-    epochs: Epochs = None,
-    limit: Limit = None,
-    seed: Seed = 0,
-    headings: Annotated[Headings, typer.Option(help="The language of the column headings.")] = Headings.EN,
-) -> None:
-    """A table for collecting answers by hand: a row per question in the order of asking."""
-    from flows.collected import export_questions
-
-    wanted = request(plan, benchmark, language, protocol, epochs=epochs, limit=limit, seed=seed)
-    typer.echo(export_questions(project_root(), wanted, output, headings))
 
 
 @imports.command("answers")
@@ -111,17 +85,3 @@ def inspect_log(
     from flows.inspecting import import_inspect
 
     typer.echo(import_inspect(project_root(), file, model, date, language))
-
-
-@exports.command("inspect")
-def inspect_run(
-    run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run as `checkup runs` names it.")],
-    output: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where to write. Default: reports/inspect/RUN.")
-    ] = None,
-) -> None:
-    """A run as logs that `inspect view` opens: one for each benchmark, language and protocol."""
-    from flows.inspecting import export_inspect
-
-    for path in export_inspect(project_root(), run_id, output):
-        typer.echo(path)

@@ -9,7 +9,7 @@ import polars as pl
 from stages.errors import DataError, UsageError
 from stages.ledger import named, read_ledger
 from stages.report.format import DASH, interval, number
-from stages.report.history import query
+from stages.report.session import query
 from stages.schema import ALL
 from stages.score import changes_between
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stages.report.history import query
+from stages.report.session import query
 
 _SCORES = """
     select

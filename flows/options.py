@@ -19,6 +19,16 @@ class Format(StrEnum):
     CSV = "csv"
 
 
+class FileFormat(StrEnum):
+    """Those of ``Format``, and what a result in a file may be, too."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+    PARQUET = "parquet"
+
+
 Models = Annotated[
     list[str] | None,
     typer.Option("--model", metavar="KEY", help="A model of params.yaml; repeatable. Default: all that can be asked."),

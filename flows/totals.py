@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from stages.report import query
 from stages.report.format import count, money
-from stages.report.history import query
 
 
 def lines(root: Path, runs: Sequence[str]) -> list[str]:

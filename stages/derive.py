@@ -8,7 +8,8 @@ import polars as pl
 
 from stages.errors import DataError
 from stages.ledger import read_ledger
-from stages.store import Partition, read, recorded, replace_all
+from stages.stamps import Stamps
+from stages.store import Partition, prune, read, recorded, write
 from stages.table import Table
 
 Function = Callable[[pl.DataFrame], pl.DataFrame]
@@ -17,25 +18,26 @@ BATCH = 100_000
 """Rows at which a batch is full: the fixed cost of a call no longer counts, and memory stays bounded."""
 
 
-def derive(root: Path, source: Table, target: Table, function: Function) -> int:
-    """Write ``target`` anew from every recorded partition of ``source`` and return how many rows it has.
+def derive(root: Path, stage: str, source: Table, target: Table, function: Function) -> int:
+    """Make ``target`` of every recorded partition of ``source`` and return how many rows it has.
 
-    ``function`` gets the rows of several partitions at once and returns rows with the same ``KEY``.
+    ``function`` gets the rows of several partitions at once and returns rows with the same ``KEY``. A partition stays as it is
+    while its source and the code of ``stage`` are what it was made of.
 
     :raises CheckupError: the ledger and the files disagree, or a file does not fit its table or its place.
     """
-    heights: list[int] = []
-
-    def derived() -> Iterator[tuple[Partition, pl.DataFrame]]:
-        for batch in batches(root, recorded(root, read_ledger(root), source), source):
-            rows = function(pl.concat(batch.values())).partition_by(KEY, as_dict=True)
-            for part in batch:
-                frame = rows.get(_key(part), target.empty())
-                heights.append(frame.height)
-                yield part, frame
-
-    replace_all(root, target, derived())
-    return sum(heights)
+    stamps = Stamps.read(root, stage)
+    parts = recorded(root, read_ledger(root), source)
+    changed = [part for part in parts if stamps.kept(str(part), [part.path(root, source)]) is None]
+    for batch in batches(root, changed, source):
+        rows = function(pl.concat(batch.values())).partition_by(KEY, as_dict=True)
+        for part in batch:
+            frame = rows.get(_key(part), target.empty())
+            write(part.path(root, target), target, frame)
+            stamps.put(str(part), [part.path(root, source)], [part.path(root, target)], note=frame.height)
+    prune(root, target, stamps.outputs())
+    stamps.save()
+    return sum(unit.note for unit in stamps.seen.values())
 
 
 def batches(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from datetime import date, datetime
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Literal
@@ -109,14 +110,20 @@ def read_runs(path: Path) -> Runs:
 
     :raises UsageError: it is empty, not YAML, or has a key or an entry that does not fit.
     """
-    content, name = read_yaml(path), f"{path.parent.name}/{path.name}"
-    if content is None:
+    return _parsed(path, path.read_bytes() if path.exists() else None)
+
+
+@lru_cache(maxsize=64)
+def _parsed(path: Path, content: bytes | None) -> Runs:
+    """The same of a file with this ``content``: a year's takes a second to parse, and commands read the ledger again and again."""
+    found, name = read_yaml(path, content), f"{path.parent.name}/{path.name}"
+    if found is None:
         raise UsageError(
             f"{name} is empty; restore it with: git checkout {name}, or delete it if the model has no runs."
         )
-    bare = [key for key in content if isinstance(key, date)] if isinstance(content, dict) else []
+    bare = [key for key in found if isinstance(key, date)] if isinstance(found, dict) else []
     if bare:
         raise UsageError(
             f'{name}: the date {bare[0]} stands without quotes, so YAML takes it for no text; write "{bare[0]}":'
         )
-    return validated(path, ModelRuns, {"runs": content}).runs
+    return validated(path, ModelRuns, {"runs": found}).runs

@@ -7,6 +7,7 @@ An entry is frozen when it is made; what is missing is judged against it, never 
 ``open`` runs are asked for what is missing, ``sealed`` runs never again.
 """
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -146,10 +147,10 @@ def with_run(ledger: Ledger, run: Run) -> Ledger:
     return Ledger(runs={**ledger.runs, run.model: entries})
 
 
-def record(root: Path, run: Run) -> None:
-    """Put ``run`` into the ledger on disk, as it is."""
+def record(root: Path, *added: Run) -> None:
+    """Put runs into the ledger on disk, as they are."""
     with _locked(root):
-        _put(root, run)
+        _put(root, *added)
 
 
 def enter(root: Path, params: Params, request: Request, now: datetime) -> Run:
@@ -182,9 +183,10 @@ def _n_items(path: Path) -> int:
     return pl.read_parquet(path, columns=["item_id", "variant"], hive_partitioning=False, glob=False).n_unique()
 
 
-def _put(root: Path, run: Run) -> None:
-    ledger = with_run(read_ledger(root), run)
-    _write_model(root, run.model, ledger.runs[run.model])
+def _put(root: Path, *added: Run) -> None:
+    ledger = functools.reduce(with_run, added, read_ledger(root))
+    for model in {run.model for run in added}:
+        _write_model(root, model, ledger.runs[model])
     _write_index(root, ledger.runs)
 
 

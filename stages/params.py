@@ -335,13 +335,14 @@ def known(kind: str, name: str, names: "dict[str, Any] | list[str]") -> str:
     return name
 
 
-def read_yaml(path: Path) -> Any:
-    """Parse a YAML 1.2 file.
+def read_yaml(path: Path, content: bytes | None = None) -> Any:
+    """Parse a YAML 1.2 file, which holds ``content`` where that was read already.
 
     :raises UsageError: it does not exist, is not UTF-8 or is not YAML; the message names file and line.
     """
     try:
-        return YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+        found = path.read_bytes() if content is None else content
+        return YAML(typ="safe").load(found.decode().replace("\r\n", "\n"))
     except FileNotFoundError as error:
         raise UsageError(f"{path.name} is not in {path.parent}; run the command in the project's folder.") from error
     except UnicodeDecodeError as error:

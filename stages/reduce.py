@@ -46,7 +46,7 @@ def reduce_all(root: Path) -> int:
 
     :raises CheckupError: the ledger and the judgements disagree, or a file does not fit its table.
     """
-    return derive(root, JUDGEMENTS, VOTES, reduce)
+    return derive(root, "reduce", JUDGEMENTS, VOTES, reduce)
 
 
 def _listed(answers: pl.DataFrame) -> pl.DataFrame:

@@ -144,19 +144,8 @@ def write(path: Path, table: Table, frame: pl.DataFrame) -> None:
     write_whole(path, content.getvalue())
 
 
-def replace_all(root: Path, table: Table, frames: Iterable[tuple[Partition, pl.DataFrame]]) -> int:
-    """Write the partitions of a derived table and delete every other file of it; return how many were written."""
-    kept = set()
-    for partition, frame in frames:
-        path = partition.path(root, table)
-        write(path, table, frame)
-        kept.add(path)
-    prune(root, table, kept)
-    return len(kept)
-
-
 def prune(root: Path, table: Table, kept: set[Path]) -> None:
-    """Delete every file of a derived table but those ``kept``; its folder stays, also when nothing is left."""
+    """Delete every file of a derived table but those ``kept`` (of any table); its folder stays, also when nothing is left."""
     folder = root / "data" / table.name
     folder.mkdir(parents=True, exist_ok=True)
     for path in set(folder.rglob("*.parquet")) - kept:

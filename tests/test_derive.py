@@ -34,7 +34,7 @@ def test_batches_change_nothing(asked: Path, monkeypatch: pytest.MonkeyPatch, ba
         seen.append(frame["run"].n_unique())
         return frame.sort("item_id", descending=True)
 
-    assert derive(asked, JUDGEMENTS, JUDGEMENTS, same) == sum(frame.height for frame in before)
+    assert derive(asked, "judge", JUDGEMENTS, JUDGEMENTS, same) == sum(frame.height for frame in before)
     for part, frame in zip(parts, before, strict=True):
         assert_frame_equal(read(part.path(asked, JUDGEMENTS), JUDGEMENTS), frame)
     assert sum(seen) == len(RUNS)
@@ -45,7 +45,7 @@ def test_what_no_longer_belongs_is_removed(asked: Path) -> None:
     stray = asked / "data" / "judgements" / "model=gone" / "run=2025-01-01" / "checkup.en.two.parquet"
     write(stray, JUDGEMENTS, JUDGEMENTS.empty())
     judgements = make_judgements(coin, make_questions(RUNS))
-    derive(asked, ANSWERS, JUDGEMENTS, lambda _: judgements)
+    derive(asked, "judge", ANSWERS, JUDGEMENTS, lambda _: judgements)
     assert not stray.parent.parent.exists()
 
 
@@ -55,8 +55,8 @@ def test_a_file_in_the_wrong_place_is_named(asked: Path) -> None:
     with pytest.raises(
         DataError, match=r"model=model-a/.* has rows of model-b@2026-11-30 checkup en two; put the file"
     ):
-        derive(asked, ANSWERS, JUDGEMENTS, lambda frame: frame)
+        derive(asked, "judge", ANSWERS, JUDGEMENTS, lambda frame: frame)
 
 
 def test_nothing_recorded_gives_nothing(project: Path) -> None:
-    assert derive(project, ANSWERS, JUDGEMENTS, lambda frame: frame) == 0
+    assert derive(project, "judge", ANSWERS, JUDGEMENTS, lambda frame: frame) == 0

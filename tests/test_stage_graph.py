@@ -20,6 +20,7 @@ PLUMBING = {
         "locks",
         "params",
         "roster",
+        "stamps",
         "stopping",
         "store",
     ),

@@ -10,7 +10,7 @@ from stages.ledger import Request, Run, named, planned, read_ledger, record, run
 from stages.locks import held
 from stages.params import read_params
 from stages.schema import ANSWERS, CONTRACTS, JUDGEMENTS
-from stages.store import Partition, forget, partitions, project_root, read, read_items, recorded, replace_all, write
+from stages.store import Partition, forget, partitions, project_root, prune, read, read_items, recorded, write
 
 ROWS = pl.DataFrame(
     [("items", 1, "a rule", None, True, 3, 0, None)], schema=CONTRACTS.schema, orient="row"
@@ -136,8 +136,9 @@ def test_what_cannot_be_deleted_stays_in_the_ledger(project: Path, monkeypatch: 
 def test_what_is_no_longer_derived_is_deleted(project: Path) -> None:
     (part,) = partitions(made(project))
     old = put(project, Partition(part.run, "checkup", "zh", "two"))
-    assert replace_all(project, JUDGEMENTS, [(part, JUDGEMENTS.empty())]) == 1
+    write(part.path(project, JUDGEMENTS), JUDGEMENTS, JUDGEMENTS.empty())
+    prune(project, JUDGEMENTS, {part.path(project, JUDGEMENTS)})
     assert part.path(project, JUDGEMENTS).exists()
     assert not old.exists()
-    replace_all(project, JUDGEMENTS, [])
+    prune(project, JUDGEMENTS, set())
     assert list((project / "data" / "judgements").iterdir()) == []

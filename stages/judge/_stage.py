@@ -12,4 +12,4 @@ def judge_all(root: Path) -> int:
 
     :raises CheckupError: the ledger and the answers disagree, or a file does not fit its table.
     """
-    return derive(root, ANSWERS, JUDGEMENTS, judge)
+    return derive(root, "judge", ANSWERS, JUDGEMENTS, judge)

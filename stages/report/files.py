@@ -15,6 +15,7 @@ from stages.schema import ANSWERS, CONTRACTS, ITEMS, PUBLISHED, TABLES
 from stages.store import VALIDATION, partitions, published_path, recorded
 from stages.table import Table, widened
 
+SCHEMA = "files"
 _TEXT, _LIST, _NUMBER = pl.String(), pl.List(pl.String), pl.Int64()
 LEDGER_SCHEMA = pl.Schema(
     {
@@ -31,8 +32,8 @@ LEDGER_SCHEMA = pl.Schema(
 """The columns of ``files.ledger``; reports/sql/staging/runs.sql says what they mean."""
 
 
-def attach(connection: duckdb.DuckDBPyConnection, root: Path) -> None:
-    """Create the schema ``files``: the table ``ledger`` and a view per table of ``stages.schema``.
+def attach(connection: duckdb.DuckDBPyConnection, root: Path, schema: str = SCHEMA) -> None:
+    """Create ``schema``: the table ``ledger`` and a view per table of ``stages.schema``.
 
     Answers of retired runs are there too; derived tables have what was derived so far.
 
@@ -40,10 +41,19 @@ def attach(connection: duckdb.DuckDBPyConnection, root: Path) -> None:
     :raises LedgerError: the ledger and the recorded answers disagree.
     """
     ledger = read_ledger(root)
-    connection.execute("create schema files")
-    create_table(connection, "files.ledger", ledger_rows(root, ledger))
+    begin(connection, schema)
+    create_table(connection, f"{schema}.ledger", ledger_rows(root, ledger))
     for table in TABLES.values():
-        _attach(connection, table, {path: _checked(path, table) for path in table_files(root, ledger, table)})
+        show(connection, table, {path: checked(path, table) for path in table_files(root, ledger, table)}, schema)
+
+
+def begin(connection: duckdb.DuckDBPyConnection, schema: str = SCHEMA) -> None:
+    """Create ``schema`` with everything that there is in it, empty."""
+    connection.execute(f"create schema {schema}")
+    create_table(connection, f"{schema}.ledger", pl.DataFrame(schema=LEDGER_SCHEMA))
+    for table in TABLES.values():
+        create_table(connection, f"{schema}.{table.name}_typed", table.empty())
+        show(connection, table, {}, schema)
 
 
 def ledger_rows(root: Path, ledger: Ledger) -> pl.DataFrame:
@@ -81,7 +91,7 @@ def table_files(root: Path, ledger: Ledger, table: Table) -> list[Path]:
     return sorted(path for path in known if path.exists())
 
 
-def _checked(path: Path, table: Table) -> tuple[str, ...]:
+def checked(path: Path, table: Table) -> tuple[str, ...]:
     """The columns of the file, which all are ``table``'s."""
     try:
         with path.open("rb") as file:  # a path would be taken for a pattern
@@ -96,30 +106,36 @@ def _checked(path: Path, table: Table) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _attach(connection: duckdb.DuckDBPyConnection, table: Table, paths: dict[Path, tuple[str, ...]]) -> None:
-    create_table(connection, f"files.{table.name}_typed", table.empty())
-    body = f"select * from files.{table.name}_typed"
+def show(
+    connection: duckdb.DuckDBPyConnection, table: Table, paths: dict[Path, tuple[str, ...]], schema: str = SCHEMA
+) -> None:
+    """Make the view of ``table`` one of these files, each with the columns it has."""
+    body = f"select * from {schema}.{table.name}_typed"
     if paths:
-        listed = ", ".join(literal(path) for path in paths)
+        listed = ", ".join(literal(pattern(path)) for path in paths)
         # Reading by name opens every file each time a view is made, so it is asked for only where files differ.
         by_name = str(len(set(paths.values())) > 1).lower()
         body += f" union all by name select * from read_parquet([{listed}], union_by_name={by_name}, hive_partitioning=false)"
     meant = [f"coalesce({c.name}, {value(c.earlier)}) as {c.name}" for c in table.columns if c.earlier is not None]
     shown = f"* replace ({', '.join(meant)})" if meant else "*"
-    connection.execute(f"create view files.{table.name} as select {shown} from ({body})")
+    connection.execute(f"create or replace view {schema}.{table.name} as select {shown} from ({body})")
 
 
 def value(earlier: str | int) -> str:
-    return f"'{earlier}'" if isinstance(earlier, str) else str(earlier)
+    return literal(earlier) if isinstance(earlier, str) else str(earlier)
 
 
-def literal(path: Path) -> str:
-    """``path`` as an SQL string that DuckDB takes for exactly this file: no part of it is a pattern."""
-    plain = "".join(f"[{c}]" if c in "[*?" else c for c in path.as_posix())
-    return "'" + plain.replace("'", "''") + "'"
+def pattern(path: Path) -> str:
+    """The pattern that DuckDB takes for exactly this path."""
+    return "".join(f"[{c}]" if c in "[*?" else c for c in path.as_posix())
+
+
+def literal(text: str) -> str:
+    """``text`` as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def create_table(connection: duckdb.DuckDBPyConnection, name: str, frame: pl.DataFrame) -> None:
     connection.register("incoming", frame.to_arrow())
-    connection.execute(f"create table {name} as select * from incoming")
+    connection.execute(f"create or replace table {name} as select * from incoming")
     connection.unregister("incoming")

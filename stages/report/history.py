@@ -10,8 +10,8 @@ from pathlib import Path
 import duckdb
 import polars as pl
 
-from stages.errors import DataError, UsageError
-from stages.report import files, previous, sql
+from stages.errors import CheckupError, DataError, UsageError
+from stages.report import files, sql
 from stages.store import HISTORY
 
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -29,13 +29,20 @@ def connect(root: Path) -> duckdb.DuckDBPyConnection:
 
     :raises CheckupError: the ledger and the files disagree, or a file does not fit its table.
     """
-    connection = duckdb.connect(":memory:", config=CONFIG)
+    connection = opened()
     try:
         files.attach(connection, root)
         sql.create(connection, root)
     except BaseException:
         connection.close()
         raise
+    return connection
+
+
+def opened() -> duckdb.DuckDBPyConnection:
+    """A database in memory, empty, that draws no progress bar into what others print."""
+    connection = duckdb.connect(":memory:", config=CONFIG)
+    connection.execute("set enable_progress_bar = false")
     return connection
 
 
@@ -46,17 +53,33 @@ def ask(connection: duckdb.DuckDBPyConnection, query: str) -> pl.DataFrame:
     :raises DataError: a file vanished or changed while it was read.
     """
     try:
-        found = connection.sql(query)
+        return answered(connection, query)
+    except duckdb.Error as error:
+        raise refused(error) from error
+
+
+def answered(connection: duckdb.DuckDBPyConnection, query: str) -> pl.DataFrame:
+    """The same, with the errors of DuckDB as they are.
+
+    :raises UsageError: a column has no plain type.
+    """
+    found = connection.sql(query)
+    try:
         frame: pl.DataFrame = pl.DataFrame() if found is None else found.pl()
         return frame
-    except duckdb.IOException as error:
-        raise DataError(f"The history could not be read: {_sentence(error)}; ask again.") from error
-    except duckdb.Error as error:
-        raise UsageError(f"The query does not work: {_sentence(error)}; correct it and ask again.") from error
     except pl.exceptions.PolarsError as error:
         raise UsageError(
             f"A column of the result has no plain type ({_sentence(error)}); cast it to varchar."
         ) from error
+
+
+def refused(error: duckdb.Error) -> CheckupError:
+    """What ``error`` means to whoever asked."""
+    if isinstance(error, duckdb.IOException):
+        return DataError(f"The history could not be read: {_sentence(error)}; ask again.")
+    if isinstance(error, duckdb.PermissionException):
+        return UsageError(f"The query reaches beyond what is recorded: {_sentence(error)}; leave that out.")
+    return UsageError(f"The query does not work: {_sentence(error)}; correct it and ask again.")
 
 
 def _sentence(error: Exception) -> str:
@@ -65,43 +88,30 @@ def _sentence(error: Exception) -> str:
     return "; ".join(line.rstrip(".!:") for line in lines[:2] if line)
 
 
-def query(root: Path, text: str, beside: Path | None = None) -> pl.DataFrame:
-    """The rows of the SQL query ``text`` over the history of ``root``, with what lies in ``beside`` as ``previous``.
-
-    :raises UsageError: the query is empty or DuckDB does not take it.
-    :raises CheckupError: as of ``connect``.
-    """
-    if not text.strip():
-        raise UsageError('The query is empty; write one such as: checkup sql "from runs".')
-    with closing(connect(root)) as connection:
-        if beside:
-            previous.attach(connection, beside)
-        return ask(connection, text)
-
-
-def write_history(root: Path) -> Path:
+def write_history(root: Path, output: Path | None = None) -> Path:
     """Write the whole history as one DuckDB file with real tables, documented like the views; return its path.
 
-    It is built aside and renamed, so readers see the old one or the new one.
+    It is built aside and renamed, so readers see the old one or the new one. Without ``output`` it is reports/history.duckdb.
 
     :raises CheckupError: as of ``connect``, or the file cannot be written.
     """
-    path = root / HISTORY
-    aside = path.with_suffix(".duckdb.tmp")
+    path = output or root / HISTORY
+    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        for left in (aside, aside.with_suffix(".tmp.wal")):
-            left.unlink(missing_ok=True)
         with closing(connect(root)) as connection:
             _copy(connection, root, aside)
         os.replace(aside, path)
     except (OSError, duckdb.Error) as error:
         raise DataError(f"{path} cannot be written: {_sentence(error)}; make room or close who holds it.") from error
+    finally:
+        for left in (aside, aside.with_name(f"{aside.name}.wal")):
+            left.unlink(missing_ok=True)
     return path
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, root: Path, path: Path) -> None:
-    connection.execute(f"attach '{path.as_posix().replace(chr(39), chr(39) * 2)}' as handed")
+    connection.execute(f"attach {files.literal(path.as_posix())} as handed")
     for view in sql.views(root):
         connection.execute(f"create table handed.{view.name} as from {view.name}")
         sql.comment(connection, view, "table", "handed.")

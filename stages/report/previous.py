@@ -7,7 +7,7 @@ import polars as pl
 
 from stages.errors import DataError
 from stages.ledger import read_ledger
-from stages.report.files import create_table, ledger_rows, literal, value
+from stages.report.files import create_table, ledger_rows, literal, pattern, value
 from stages.report.sql import View, comment
 from stages.schema import RECORDED
 from stages.table import Column, Table, widened
@@ -33,7 +33,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, table: Table, paths: list[Pat
     types = dict(zip(table.schema, connection.from_arrow(table.empty().to_arrow()).types, strict=True))
     own = [_own(column, str(types[column.name]), column.name in there) for column in table.columns]
     retired = [f'"{name}"' for name in there if name not in table.schema]
-    listed = ", ".join(literal(path) for path in paths)
+    listed = ", ".join(literal(pattern(path)) for path in paths)
     source = (
         f"read_parquet([{listed}], union_by_name=true, hive_partitioning=false)" if paths else "(select 1) where false"
     )

@@ -251,7 +251,7 @@ def _earlier(
         """
         select run, model, scores.date, benchmark, language, protocol, state
         from scores
-        join runs using (run, model)
+        join files.ledger using (run, model)
         anti join latest using (run, benchmark, language, protocol)
         anti join stereoset using (run, benchmark, language, protocol)
         group by run, model, scores.date, number, benchmark, language, protocol, state

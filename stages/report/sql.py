@@ -7,7 +7,7 @@ A file opens with its grain (``-- one row per …``); lines ``-- column: meaning
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ class View:
     grain: str
     docs: dict[str, str]
     query: str
+    reads: frozenset[str] = frozenset()
+    """The views that it reads, and the tables of the schema files, each as ``files.<table>``."""
 
     @classmethod
     def read(cls, path: Path) -> "View":
@@ -51,7 +53,8 @@ def views(root: Path) -> list[View]:
     """
     found = {path.stem: View.read(path) for path in sorted((root / SQL).glob("*/*.sql"))}
     with duckdb.connect(":memory:") as parser:
-        graph = {name: sorted(_tables(parser, view) & set(found) - {name}) for name, view in found.items()}
+        found = {name: replace(view, reads=_tables(parser, view)) for name, view in found.items()}
+    graph = {name: sorted(view.reads & set(found) - {name}) for name, view in found.items()}
     try:
         return [found[name] for name in TopologicalSorter(graph).static_order()]
     except CycleError as error:
@@ -59,14 +62,15 @@ def views(root: Path) -> list[View]:
         raise DataError(f"The views of {SQL} read each other in a circle ({circle}); take one out.") from error
 
 
-def _tables(parser: duckdb.DuckDBPyConnection, view: View) -> set[str]:
-    """Names of what ``view`` reads, outside the schema ``files``."""
+def _tables(parser: duckdb.DuckDBPyConnection, view: View) -> frozenset[str]:
+    """Names of what ``view`` reads."""
     row = parser.execute("select json_serialize_sql(?)", [view.query]).fetchone()
     tree = json.loads(row[0]) if row else {}
     if tree.get("error") or len(tree.get("statements", [])) != 1:
         reason = tree.get("error_message") or "it holds no single query"
         raise DataError(f"{view.name}.sql cannot be read as SQL: {reason}; write one select statement.")
-    return {node["table_name"] for node in _nodes(tree) if node.get("schema_name") != "files"}
+    named = [(node.get("schema_name"), node["table_name"]) for node in _nodes(tree)]
+    return frozenset(f"{schema}.{table}" if schema else table for schema, table in named)
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
@@ -86,12 +90,20 @@ def create(connection: duckdb.DuckDBPyConnection, root: Path) -> None:
     :raises DataError: as of ``views``, or a view reads what is not there.
     """
     for view in views(root):
-        try:
-            connection.execute(f"create view {view.name} as {view.query}")
-        except (duckdb.CatalogException, duckdb.BinderException) as error:
-            problem = str(error).splitlines()[0].rstrip(".!")
-            raise DataError(f"{view.name}.sql does not work: {problem}; correct the file in {SQL}.") from error
+        create_view(connection, view)
         comment(connection, view, "view")
+
+
+def create_view(connection: duckdb.DuckDBPyConnection, view: View) -> None:
+    """Create ``view``, which reads only what is there already.
+
+    :raises DataError: it reads something else.
+    """
+    try:
+        connection.execute(f"create view {view.name} as {view.query}")
+    except (duckdb.CatalogException, duckdb.BinderException) as error:
+        problem = str(error).splitlines()[0].rstrip(".!")
+        raise DataError(f"{view.name}.sql does not work: {problem}; correct the file in {SQL}.") from error
 
 
 def comment(connection: duckdb.DuckDBPyConnection, view: View, kind: str, prefix: str = "") -> None:

@@ -1,18 +1,20 @@
 """The stage: judgements -> scores, word profiles, comparisons and changes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import polars as pl
 
 from stages.derive import batches
 from stages.ledger import read_ledger
-from stages.references import pairings
+from stages.references import Pairing, pairings
 from stages.schema import ANSWERS, CHANGES, COMPARISONS, JUDGEMENTS, SCORES, TOGETHER, WORD_PROFILES
 from stages.score.changes import changes
 from stages.score.profiles import OFFERED, TASK, word_profiles
 from stages.score.scoring import NEEDED, score_and_compare
 from stages.score.sides import bounded, sides
+from stages.stamps import Stamps
 from stages.store import Partition, prune, read, recorded, write
 from stages.table import Table
 
@@ -28,19 +30,48 @@ def score_all(root: Path) -> int:
 
     :raises CheckupError: the ledger and the judgements disagree, or a file does not fit its table or its place.
     """
-    ledger = read_ledger(root)
+    stamps, ledger = Stamps.read(root, "score"), read_ledger(root)
     parts = recorded(root, ledger, JUDGEMENTS)
-    kept: dict[Table, set[Path]] = {table: set() for table in MADE}
-    # What a run was asked is compared with each other.
-    for batch in batches(root, parts, JUDGEMENTS, together=lambda part: part.run.id):
-        for table, frame in _made(root, batch).items():
-            kept[table] |= _written(root, batch, table, frame)
-    for pairs in bounded(pairings(root, ledger, parts)):
-        compared = [part for pairing in pairs for part in pairing.parts]
-        kept[CHANGES] |= _written(root, compared, CHANGES, changes(sides(root, pairs)))
-    for table, paths in kept.items():
-        prune(root, table, paths)
-    return len(kept[SCORES])
+    _score_runs(root, parts, stamps)
+    _compare_runs(root, pairings(root, ledger, parts), stamps)
+    for table in MADE:
+        prune(root, table, stamps.outputs())
+    stamps.save()
+    return len(parts)
+
+
+def _score_runs(root: Path, parts: Sequence[Partition], stamps: Stamps) -> None:
+    """Score the runs of ``parts`` that changed; what a run was asked is compared with each other."""
+    runs = {run: list(own) for run, own in groupby(parts, key=lambda part: part.run)}
+    changed = [part for run, own in runs.items() if stamps.kept(run.id, _sources(root, own)) is None for part in own]
+    for batch in batches(root, changed, JUDGEMENTS, together=lambda part: part.run.id):
+        paths = {path for table, frame in _made(root, batch).items() for path in _written(root, batch, table, frame)}
+        for run in dict.fromkeys(part.run for part in batch):
+            folders = [run.folder(root, table) for table in MADE]
+            stamps.put(run.id, _sources(root, runs[run]), [path for path in paths if path.parent in folders])
+
+
+def _compare_runs(root: Path, pairs: Sequence[Pairing], stamps: Stamps) -> None:
+    """Compare the runs with their references, where one of the two changed."""
+    new = [pair for pair in pairs if stamps.kept(_name(pair), _both(root, pair)) is None]
+    for some in bounded(new):
+        compared = [part for pair in some for part in pair.parts]
+        paths = _written(root, compared, CHANGES, changes(sides(root, some)))
+        for pair in some:
+            own = {part.path(root, CHANGES) for part in pair.parts} & paths
+            stamps.put(_name(pair), _both(root, pair), own)
+
+
+def _name(pair: Pairing) -> str:
+    return f"{pair.run.id} {pair.reference.id}"
+
+
+def _both(root: Path, pair: Pairing) -> list[Path]:
+    return _sources(root, (*pair.parts, *pair.earlier))
+
+
+def _sources(root: Path, parts: Iterable[Partition]) -> list[Path]:
+    return [part.path(root, table) for part in parts for table in (ANSWERS, JUDGEMENTS)]
 
 
 def _made(root: Path, batch: Mapping[Partition, pl.DataFrame]) -> dict[Table, pl.DataFrame]:

@@ -12,11 +12,12 @@ import polars as pl
 from stages.ledger import read_ledger
 from stages.params import read_params
 from stages.schema import ANSWERS, CONTRACTS, ITEMS, PUBLISHED
-from stages.store import VALIDATION, items_path, published_path, read_unchecked, recorded, write
+from stages.store import VALIDATION, Partition, items_path, published_path, read_unchecked, recorded, write
 from stages.validate import answers, items, published
 from stages.validate.contracts import Checkable
 from stages.validate.docs import INDEX, write_docs
-from stages.validate.expectations import check
+from stages.validate.expectations import Checked, check
+from stages.validate.known import Known
 from stages.validate.results import gate, table
 from stages.validate.tables import columns, fits
 
@@ -40,7 +41,7 @@ def validate_items(root: Path) -> None:
     :raises DataError: the items of a benchmark are not there, or it has no contracts.
     """
     checkables = [c for benchmark in read_params(root).benchmarks for c in _of_items(root, benchmark)]
-    _publish(root, "items", [*checkables, *_of_published(root)])
+    _publish(root, "items", check([*checkables, *_of_published(root)]))
 
 
 def check_items(benchmark: str, frame: pl.DataFrame, file: str, mend: str) -> None:
@@ -79,6 +80,17 @@ def validate_answers(root: Path) -> None:
         write(root / VALIDATION / "answers.parquet", CONTRACTS, CONTRACTS.empty())
         write_docs(root / VALIDATION / "docs-answers", "answers", [])
         return
+    known = Known.read(root, parts)
+    changed = known.unknown()
+    checked = check(_of_answers(root, changed))
+    if all(result.success for each in checked for result in each.results):
+        checked = known.whole(checked, changed)
+    elif len(changed) < len(parts):  # what is found is said of all of them
+        checked = check(_of_answers(root, parts))
+    _publish(root, "answers", checked)
+
+
+def _of_answers(root: Path, parts: Sequence[Partition]) -> list[Checkable]:
     files = answers.declared(root, parts)
     schemas, facts = {}, []
     for file in files["file"]:
@@ -89,12 +101,11 @@ def validate_answers(root: Path) -> None:
     checkables = [columns("answers-columns", ANSWERS, schemas, answers.FOLDER)]
     if len(facts) == len(schemas):
         checkables += answers.contracts(files, pl.concat(facts))
-    _publish(root, "answers", checkables)
+    return checkables
 
 
-def _publish(root: Path, name: str, checkables: Sequence[Checkable]) -> None:
-    """Check, write what was found, and only then stop at what is broken."""
-    checked = check(checkables)
+def _publish(root: Path, name: str, checked: Sequence[Checked]) -> None:
+    """Write what was found, and only then stop at what is broken."""
     results = [result for each in checked for result in each.results]
     write(root / VALIDATION / f"{name}.parquet", CONTRACTS, table(results))
     write_docs(root / VALIDATION / f"docs-{name}", name, checked)

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from flows.cli import app
-from stages.report.history import query
+from stages.report import query
 from tests.conftest import ROOT
 from tests.docs.markdown import DOCUMENTS, code_lines, name, read, spans
 

@@ -11,7 +11,7 @@ from stages.judge import judge_all
 from stages.ledger import Run
 from stages.query import Silent, ask_run
 from stages.reduce import reduce_all
-from stages.report.history import query
+from stages.report import query
 from stages.schema import JUDGEMENTS, SCORES
 from stages.score import score_all
 from stages.store import partitions, read

@@ -190,7 +190,7 @@ BAD = {
     "  \n": "empty",
     "select 'x'::int": "Could not convert string 'x'",
     "select interval 1 day": "cast it to varchar",
-    "from read_parquet('https://example.com/x.parquet')": "requires the extension httpfs",
+    "from read_parquet('https://example.com/x')": "reaches beyond what is recorded",
 }
 
 

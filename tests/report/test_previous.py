@@ -10,7 +10,7 @@ import pytest
 from stages.differences import files
 from stages.errors import DataError
 from stages.report import query
-from stages.report.history import query as ask
+from stages.report.session import query as ask
 from stages.schema import ANSWERS, JUDGEMENTS, RECORDED, SCORES, VOTES
 from stages.score import score
 from stages.table import Table

@@ -1,5 +1,6 @@
 """The stage over a project's ledger and files."""
 
+import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from stages.errors import DataError, LedgerError
 from stages.ledger import Run, record
 from stages.schema import ANSWERS, COMPARISONS, JUDGEMENTS, SCORES, WORD_PROFILES
 from stages.score import score, score_all, score_and_compare, word_profiles
+from stages.stamps import FOLDER
 from stages.store import Partition, read, write
 from tests.factories import coin, make_answers, make_judgements, make_questions
 from tests.pairs import blind, make_pairs, pair_judgements
@@ -99,6 +101,7 @@ def test_profiles_and_comparisons_have_files_where_there_is_something_to_say(roo
 
 def test_batches_do_not_show(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def written() -> dict[str, bytes]:
+        shutil.rmtree(root / FOLDER, ignore_errors=True)
         score_all(root)
         return files(root)
 

@@ -21,7 +21,7 @@ with asked as (
 newest as (
     select asked.run, asked.benchmark, asked.language
     from asked
-    join runs using (run)
+    join files.ledger using (run) -- not runs, which counts every answer
     qualify
         row_number() over (
             partition by asked.model, asked.benchmark, asked.language
