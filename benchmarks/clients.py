@@ -93,7 +93,8 @@ async def ours(protocol: str, folder: Path) -> Json:
     from stages.ledger import read_ledger, runs
     from stages.params import read_params
     from stages.query.asking import Means, ask
-    from stages.query.collect import limits, opened
+    from stages.query.collect import limits
+    from stages.query.opening import opened
     from stages.query.sheets import sheet, threads
     from stages.store import partitions
 

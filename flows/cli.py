@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from flows import cli_before, cli_compare, cli_data, cli_past
+from flows import cli_before, cli_compare, cli_data, cli_past, cli_schedule
 from flows.options import (
+    Address,
     Against,
     As,
     Benchmarks,
@@ -15,6 +16,7 @@ from flows.options import (
     Epochs,
     Format,
     Fresh,
+    GitCommit,
     Languages,
     Limit,
     MaxConnections,
@@ -22,10 +24,14 @@ from flows.options import (
     MostSpent,
     Plan,
     Protocols,
+    Push,
+    RunBy,
+    Runner,
     Seal,
     Seed,
     Shuffle,
     Temperature,
+    Timezone,
     request,
 )
 from stages.command import DEBUG_VARIABLE
@@ -44,6 +50,7 @@ app.command()(cli_past.reproduce)
 app.command()(cli_past.diff)
 app.command()(cli_compare.compare)
 app.add_typer(cli_compare.reference, name="reference")
+app.command()(cli_schedule.schedule)
 app.add_typer(cli_data.imports, name="import")
 
 
@@ -70,16 +77,24 @@ def run(
     budget: MostSpent = None,
     fresh: Fresh = False,
     seal: Seal = False,
+    timezone: Timezone = None,
+    push: Push = False,
+    git_commit: GitCommit = False,
+    runner: RunBy = Runner.THREADS,
+    address: Address = None,
 ) -> None:
     """Ask the models, judge and score their answers, and build the report."""
-    from flows import evaluate, totals
+    from flows import cluster, evaluate, handing_on, prepare, totals
     from flows.printing import say_skipped
     from flows.selection import select
     from stages.params import read_params
 
     root = project_root()
+    handing_on.check(root, push, git_commit)
+    if workers := cluster.workers(runner, address):
+        prepare()  # the workers are reached through Prefect's client, and they say which models can be asked
     if not seal:
-        say_skipped(select(read_params(root), model or [], request(plan, None, None, protocol)).skipped)
+        say_skipped(select(read_params(root), model or [], request(plan, None, None, protocol), workers).skipped)
     asked = evaluate(
         models=model or [],
         plan=plan,
@@ -96,6 +111,11 @@ def run(
         budget=budget,
         fresh=fresh,
         seal=seal,
+        timezone=timezone,
+        push=push,
+        git_commit=git_commit,
+        runner=runner.value,
+        address=address,
     )
     _show_any(root, _HEADLINE, _SENTENCES)
     for line in totals.lines(root, asked):

@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from prefect import State, allow_failure, flow, task
-from prefect.artifacts import create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.futures import PrefectFuture
 from prefect.states import Cancelled, Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from flows import versions
+from flows import artifacts, cluster, handing_on, scheduled, versions
 from flows.selection import named_runs, plan_runs
 from stages import judge, load, query, reduce, report, score, stopping, validate
-from stages.command import short
+from stages.command import prepare, short
 from stages.errors import CheckupError, Incomplete, Stopped
 from stages.ledger import Request, Run, read_ledger, runs
 from stages.params import read_params
@@ -43,11 +42,12 @@ def stage(name: str) -> None:
 
 
 @task(task_run_name="query {run_id}", cache_policy=NO_CACHE, persist_result=False)
-def ask(run_id: str, seal: bool, max_connections: int | None) -> None:
-    """Ask one run for what it lacks."""
+def ask(run_id: str, seal: bool, max_connections: int | None, runner: str, address: str | None) -> None:
+    """Ask one run for what it lacks; the calls are made by ``runner``, the rest is done here."""
     root = project_root()
     run = next(r for r in runs(read_ledger(root)) if r.id == run_id)
-    query.ask_run(root, run, stopping.requested, PROGRESS, seal, max_connections, BUDGET)
+    workers = cluster.workers(runner, address)
+    query.ask_run(root, run, stopping.requested, PROGRESS, seal, max_connections, BUDGET, workers)
 
 
 PROGRESS = query.Bars()
@@ -78,12 +78,43 @@ def evaluate(
     budget: float | None = None,
     fresh: bool = False,
     seal: bool = False,
+    timezone: str | None = None,
+    push: bool = False,
+    git_commit: bool = False,
+    runner: str = cluster.THREADS,
+    address: str | None = None,
 ) -> State[Any]:
     """Check the models up: load, validate, query, judge, reduce, score, report, and record it all with DVC.
 
-    Empty arguments mean: as params.yaml says; no ``models`` means every model that can be asked. ``budget`` is in US dollars.
-    The result are the ids of the runs.
+    Empty means: as params.yaml says. The result are the ids of the runs.
+
+    Args:
+        models: Keys of params.yaml; none means every model that can be asked.
+        plan: A plan of params.yaml, such as quick or full.
+        benchmarks: Only these, instead of those of the plan.
+        languages: Only these, instead of all that the benchmarks have.
+        protocols: Only these, instead of those of the plan.
+        date: Go on with the run of this date, YYYY-MM-DD or YYYY-MM-DD.n; on a schedule leave it empty.
+        epochs: How often each item is asked.
+        limit: Ask only so many items, the same ones in every language.
+        shuffle: Ask in an order drawn by the seed.
+        seed: Draws what the limit keeps, the order of asking and each answer's seed.
+        temperature: Instead of that of the protocol or the model's entry.
+        max_connections: Calls at once of a remote model, instead of what its entry says.
+        budget: US dollars that may be spent; models without a price are refused.
+        fresh: Make a further run of the day instead of going on with the one there is.
+        seal: Ask nothing; close open runs with the answers there are.
+        timezone: IANA zone in which the date of a new run is taken, such as Asia/Shanghai.
+        push: Copy what DVC recorded to its default remote when all is done.
+        git_commit: Commit the ledger and dvc.lock, and nothing else, when all is done.
+        runner: threads, or dask: the workers of the Dask cluster at the address make the calls.
+        address: Of the cluster's scheduler, tcp://host:8786.
     """
+    prepare()
+    if scheduled.superseded():
+        return Cancelled(
+            name=scheduled.SKIPPED, message="A later run of the schedule is due as well and stands in for this one."
+        )
     BUDGET.begin(read_params(project_root()).budget if budget is None else budget)
     request = Request(
         "",
@@ -98,31 +129,47 @@ def evaluate(
         fresh=fresh,
         temperature=temperature,
         shuffle=shuffle,
+        timezone=timezone,
     )
-    with stopping.on_signals(), PROGRESS:
+    with stopping.on_signals(scheduled.signals()), PROGRESS:
         for name in BEFORE:
             stage(name)
-        chosen = chosen_runs(list(models), request, seal)
-        failed = ask_all(chosen, seal, max_connections)
+        chosen = chosen_runs(list(models), request, seal, cluster.workers(runner, address))
+        failed = ask_all(chosen, seal, max_connections, runner, address)
         with exclusive(project_root()):
             for name in AFTER:
                 if stopping.requested.is_set():
                     return Cancelled(message="Stopped; every answer received so far is kept, run again to go on.")
                 stage(name)
-    create_table_artifact([{"run": r.id, "problem": str(failed.get(r.id, ""))} for r in chosen], key="runs")
-    if failed:
-        error = Incomplete(" ".join(str(problem) for problem in failed.values()))
+        state = closed(chosen, failed, push, git_commit)
+    scheduled.tell(state)
+    return state
+
+
+def closed(chosen: list[Run], failed: dict[str, Exception], push: bool, git_commit: bool) -> State[Any]:
+    """Show in Prefect's UI what is recorded, hand it on as asked, and say how the flow ended."""
+    root, ids = project_root(), [run.id for run in chosen]
+    artifacts.publish(root, ids, failed)
+    handed = handing_on.hand_on(root, ids, max(run.date for run in chosen), push, git_commit)
+    if problems := [*failed.values(), *handed]:
+        error = Incomplete(" ".join(str(problem) for problem in problems))
         return Failed(message=str(error), data=error)
-    return Completed(message=f"{len(chosen)} runs", data=[run.id for run in chosen])
+    return Completed(message=f"{len(ids)} run{'' if len(ids) == 1 else 's'}", data=ids)
 
 
-def chosen_runs(models: list[str], request: Request, seal: bool) -> list[Run]:
+def chosen_runs(models: list[str], request: Request, seal: bool, workers: query.Workers | None = None) -> list[Run]:
     """The runs to ask, put into the ledger; to seal, the open runs there are."""
     root = project_root()
-    return named_runs(root, models, request.date) if seal else plan_runs(root, models, request)[0]
+    return named_runs(root, models, request.date) if seal else plan_runs(root, models, request, workers)[0]
 
 
-def ask_all(chosen: list[Run], seal: bool, max_connections: int | None = None) -> dict[str, Exception]:
+def ask_all(
+    chosen: list[Run],
+    seal: bool,
+    max_connections: int | None = None,
+    runner: str = cluster.THREADS,
+    address: str | None = None,
+) -> dict[str, Exception]:
     """Ask all runs; return what went wrong by run id. One failed model does not hold up the others."""
     roster = read_params(project_root()).models
     futures: dict[str, PrefectFuture[None]] = {}
@@ -130,7 +177,7 @@ def ask_all(chosen: list[Run], seal: bool, max_connections: int | None = None) -
     for run in chosen:
         local = run.model in roster and roster[run.model].is_local
         futures[run.id] = ask.submit(
-            run.id, seal, max_connections, return_state=False, wait_for=embedded if local else []
+            run.id, seal, max_connections, runner, address, return_state=False, wait_for=embedded if local else []
         )
         if local:  # two servers on few cores are slower than one after the other
             embedded = [allow_failure(futures[run.id])]

@@ -8,6 +8,11 @@ import typer
 from stages.ledger import Request
 
 
+class Runner(StrEnum):
+    THREADS = "threads"
+    DASK = "dask"
+
+
 class Format(StrEnum):
     TABLE = "table"
     JSON = "json"
@@ -57,6 +62,21 @@ Against = Annotated[
     typer.Option(
         metavar="REV", help="A commit, tag or branch; what it recorded is there too, as previous.judgements …"
     ),
+]
+Timezone = Annotated[
+    str | None,
+    typer.Option(metavar="ZONE", help="Where the date of a new run is taken, instead of the zone of params.yaml."),
+]
+Push = Annotated[bool, typer.Option("--push", help="Copy what DVC recorded to its default remote when all is done.")]
+GitCommit = Annotated[
+    bool, typer.Option("--git-commit", help="Commit the ledger and dvc.lock, and nothing else, when all is done.")
+]
+RunBy = Annotated[
+    Runner,
+    typer.Option("--runner", help="Who makes the calls: threads of this process, or the workers of a Dask cluster."),
+]
+Address = Annotated[
+    str | None, typer.Option(metavar="tcp://HOST:PORT", help="The scheduler of the Dask cluster; see docs/scaling.md.")
 ]
 As = Annotated[Format, typer.Option("--format", help="How to print.")]
 

@@ -8,6 +8,7 @@ from stages.datasets import lacking
 from stages.errors import UsageError
 from stages.ledger import Request, Run, enter, frozen, read_ledger, requested_protocols, runs
 from stages.params import Params, known, read_params
+from stages.query.remote import Workers, obstacles
 
 
 @dataclass(frozen=True)
@@ -18,30 +19,49 @@ class Selection:
     skipped: dict[str, str]
 
 
-def select(params: Params, wanted: list[str], request: Request | None = None) -> Selection:
+def select(
+    params: Params, wanted: list[str], request: Request | None = None, workers: Workers | None = None
+) -> Selection:
     """The wanted models; without any, every model that can be asked (as ``request`` says), the others listed as skipped.
+
+    ``workers``, where given, do the asking, and have the keys.
 
     :raises UsageError: a wanted model is unknown, or cannot be asked.
     """
     asked = [params.protocols[name] for name in requested_protocols(params, request)] if request else []
-    obstacles = {key: reason for key, model in params.models.items() if (reason := model.obstacle(asked))}
+    problems = obstacles(params.models, asked, workers)
     for key in wanted:
-        if known("model", key, params.models) in obstacles:
-            raise UsageError(f"Model {key} cannot be asked: {obstacles[key]}.")
+        if known("model", key, params.models) in problems:
+            raise UsageError(f"Model {key} cannot be asked: {problems[key]}.")
     if wanted:
         return Selection(list(dict.fromkeys(wanted)), {})
-    return Selection([key for key in params.models if key not in obstacles], obstacles)
+    return Selection([key for key in params.models if key not in problems], problems)
 
 
-def plan_runs(root: Path, wanted: list[str], request: Request) -> tuple[list[Run], dict[str, str]]:
+def plan_runs(
+    root: Path, wanted: list[str], request: Request, workers: Workers | None = None
+) -> tuple[list[Run], dict[str, str]]:
     """Put the runs that serve ``request`` for the wanted models into the ledger; return them and the skipped models.
 
     ``request.model`` is a placeholder here.
 
+    :raises UsageError: as of ``plannable``.
+    """
+    params, now = read_params(root), datetime.now(UTC)
+    chosen = plannable(root, wanted, request, workers)
+    made = []
+    for key in chosen.models:
+        made.append(enter(root, params, replace(request, model=key), now))
+    return made, chosen.skipped
+
+
+def plannable(root: Path, wanted: list[str], request: Request, workers: Workers | None = None) -> Selection:
+    """The wanted models, of which each could have a run that serves ``request``.
+
     :raises UsageError: a name is unknown, no model can be asked, or a benchmark's source was not fetched.
     """
     params, now = read_params(root), datetime.now(UTC)
-    chosen = select(params, wanted, request)
+    chosen = select(params, wanted, request, workers)
     if not chosen.models:
         raise UsageError(
             "No model can be asked; set a key in .env or add a model to params.yaml (see: checkup models)."
@@ -49,10 +69,7 @@ def plan_runs(root: Path, wanted: list[str], request: Request) -> tuple[list[Run
     for benchmark, language, _ in frozen(params, replace(request, model=chosen.models[0]), now).asks:
         if problem := lacking(root, benchmark, language):
             raise UsageError(f"{problem}.")
-    made = []
-    for key in chosen.models:
-        made.append(enter(root, params, replace(request, model=key), now))
-    return made, chosen.skipped
+    return chosen
 
 
 def named_runs(root: Path, wanted: list[str], date: str | None) -> list[Run]:

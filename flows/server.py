@@ -35,10 +35,44 @@ def start() -> Callable[[], None]:
         _expect_users()
         return lambda: None
     child = _child()
-    assert child.stdout is not None
-    port = child.stdout.readline().decode().strip()
-    os.environ[VARIABLE] = f"http://127.0.0.1:{port}/api"
+    os.environ[VARIABLE] = _url(_port_of(child))
     return lambda: _expect(child)
+
+
+def start_whole(port: int, prepare: Callable[[], None]) -> str:
+    """Start a Prefect server on ``port`` that starts runs on time and has the UI, unless ``PREFECT_API_URL`` names one.
+
+    Before that, when the variable is set and Prefect may be imported, ``prepare`` is called. Returns the address for a
+    browser once the server answers.
+
+    :raises CheckupError: the port is taken, or no server answers.
+    """
+    ours = VARIABLE not in os.environ
+    url = os.environ.setdefault(VARIABLE, _url(port))
+    prepare()
+    if not ours:
+        _expect_users()
+        return url.removesuffix("/api")
+    child = _child(str(port))
+    if not _port_of(child):
+        raise CheckupError(_taken(port))
+    _expect(child)
+    return url.removesuffix("/api")
+
+
+def _taken(port: int) -> str:
+    if _answers(_url(port), timeout=5):
+        return f"A Prefect server is on port {port} already; use it with {VARIABLE}={_url(port)}, or choose another --port."
+    return f"Port {port} of this machine is taken; choose another with --port."
+
+
+def _url(port: int | str) -> str:
+    return f"http://127.0.0.1:{port}/api"
+
+
+def _port_of(child: "subprocess.Popen[bytes]") -> str:
+    assert child.stdout is not None
+    return child.stdout.readline().decode().strip()
 
 
 def _expect_users() -> None:
@@ -64,11 +98,11 @@ def _log() -> Path:
     return Path(os.environ["PREFECT_HOME"]) / "server.log"
 
 
-def _child() -> "subprocess.Popen[bytes]":
+def _child(*arguments: str) -> "subprocess.Popen[bytes]":
     _log().parent.mkdir(parents=True, exist_ok=True)
     with _log().open("ab") as log:
         child = subprocess.Popen(
-            [sys.executable, "-m", "flows.server_child"],
+            [sys.executable, "-m", "flows.server_child", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,

@@ -21,6 +21,8 @@ def _defaults() -> dict[str, str]:
         "PREFECT_LOGGING_LEVEL": "INFO",  # what the Prefect UI shows
         "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",  # what the terminal shows; errors are ours to say
         "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
+        "PREFECT_SERVER_UI_STATIC_DIRECTORY": str(project_root() / ".prefect" / "ui"),  # not where Prefect is installed
+        "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
         "PREFECT_SERVER_EPHEMERAL_ENABLED": "false",  # flows/server.py starts one that dies with us
         "PREFECT_TASKS_DISABLE_CACHING": "true",
         "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",

@@ -1,5 +1,6 @@
 """What DVC records after work that was done outside it: the outputs of its stages as they are."""
 
+import math
 import os
 import re
 import signal
@@ -34,16 +35,31 @@ def commit(root: Path) -> None:
         _dvc(root, "commit", "--force", *STAGES[:2], *queries, *STAGES[2:])
 
 
-def _dvc(root: Path, *arguments: str) -> None:
+def push(root: Path) -> None:
+    """Copy what DVC has recorded to its default remote, however long that takes.
+
+    :raises CheckupError: DVC could not; what is recorded stays here, and a later push takes it along.
+    """
+    with held(root, "dvc", "DVC in this project", WAIT_SECONDS):
+        _dvc(root, "push", mend="every answer is recorded here, mend that and run: dvc push", seconds=math.inf)
+
+
+def has_remote(root: Path) -> bool:
+    """Whether DVC has a remote to push to."""
+    command = [sys.executable, "-m", "dvc", "config", "core.remote"]
+    return bool(subprocess.run(command, cwd=root, env=environment(), capture_output=True, check=False).stdout.strip())
+
+
+def _dvc(root: Path, *arguments: str, mend: str = "mend that and run: dvc repro", seconds: float | None = None) -> None:
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
-        code, said = _once(root, arguments)
+        code, said = _once(root, arguments, seconds)
         if stopping.requested.is_set():
             raise Stopped("Stopped while DVC recorded the results; run again to record them.")
         if code == 0:
             return
         if _BUSY not in said or time.monotonic() > deadline:
-            raise CheckupError(f"dvc {arguments[0]} failed: {_reason(said)}; mend that and run: dvc repro.")
+            raise CheckupError(f"dvc {arguments[0]} failed: {_reason(said)}; {mend}.")
         time.sleep(1)
 
 
@@ -55,12 +71,13 @@ def _reason(said: str) -> str:
     return (errors or [" ".join(said.split()) or "it gave no reason"])[-1].rstrip(".")
 
 
-def _once(root: Path, arguments: tuple[str, ...]) -> tuple[int, str]:
-    """Run DVC in a session of its own, so that a stop can end it with all that it started."""
+def _once(root: Path, arguments: tuple[str, ...], seconds: float | None = None) -> tuple[int, str]:
+    """Run DVC in a session of its own, so that a stop can end it with all that it started; null seconds: the usual limit."""
+    seconds = WAIT_SECONDS if seconds is None else seconds
     child = subprocess.Popen(
         [sys.executable, "-m", "dvc", "--wait-for-lock", *arguments],
         cwd=root,
-        env=_environment(),
+        env=environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -68,7 +85,7 @@ def _once(root: Path, arguments: tuple[str, ...]) -> tuple[int, str]:
         encoding="utf-8",
         start_new_session=True,
     )
-    deadline = time.monotonic() + WAIT_SECONDS
+    deadline = time.monotonic() + seconds
     while True:
         try:
             said = child.communicate(timeout=0.2)[1]
@@ -76,10 +93,11 @@ def _once(root: Path, arguments: tuple[str, ...]) -> tuple[int, str]:
         except subprocess.TimeoutExpired:
             if stopping.requested.is_set() or time.monotonic() > deadline:
                 os.killpg(child.pid, signal.SIGTERM)
-                return child.wait(), f"no end within {WAIT_SECONDS:g} seconds; is another DVC command running?"
+                return child.wait(), f"no end within {seconds:g} seconds; is another DVC command running?"
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """Variables for DVC and git: the project's own Python first, and no telemetry."""
     here = str(Path(sys.executable).parent)
     return {
         **os.environ,

@@ -49,8 +49,17 @@ def prepare() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    read_keys()
+
+
+def read_keys() -> None:
+    """Keys from ``.env``, where they are not set yet; and no proxy between this machine and itself.
+
+    :raises UsageError: ``.env`` is not UTF-8.
+    """
     for name in ("NO_PROXY", "no_proxy"):
-        os.environ[name] = ",".join(filter(None, (os.environ.get(name), "127.0.0.1", "localhost")))
+        told = os.environ.get(name, "").split(",")
+        os.environ[name] = ",".join(dict.fromkeys(filter(None, (*told, "127.0.0.1", "localhost"))))
     try:
         load_dotenv(Path(os.environ.get("CHECKUP_ROOT", ".")) / ".env")
     except UnicodeDecodeError as error:

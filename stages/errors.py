@@ -57,6 +57,10 @@ class CallFailed(CheckupError):
         self.kind = kind
         self.retry_after = retry_after
 
+    def __reduce__(self) -> tuple[type["CallFailed"], tuple[str, str, float | None]]:
+        """How it travels between processes: whole, but without what caused it."""
+        return type(self), (self.kind, str(self), self.retry_after)
+
 
 class Transient(CallFailed):
     pass

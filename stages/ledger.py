@@ -26,7 +26,7 @@ from stages.errors import LedgerError, UsageError
 from stages.files import write_whole
 from stages.locks import held
 from stages.orders import balanced_epochs
-from stages.params import Params, Settings, known, model_key, read_yaml, validated
+from stages.params import Params, Settings, known, model_key, read_yaml, time_zone, validated
 from stages.schema import ANSWERS
 from stages.table import Table
 
@@ -92,6 +92,8 @@ class Request:
     fresh: bool = False
     temperature: float | None = None
     shuffle: bool = False
+    timezone: str | None = None
+    """Where the date of a new run is taken, instead of that of params.yaml."""
 
 
 def read_ledger(root: Path) -> Ledger:
@@ -241,9 +243,20 @@ def named(ledger: Ledger, run_id: str) -> Run:
     return _named(list(runs(ledger, retired=True)), run_id)
 
 
-def today(params: Params, now: datetime) -> str:
-    """The date of a run that starts at ``now``, in the time zone of params.yaml."""
-    return now.astimezone(ZoneInfo(params.timezone)).date().isoformat()
+def requested_zone(params: Params, request: Request) -> str:
+    """The time zone in which the date of a new run is taken: that of ``request``, or else of params.yaml.
+
+    :raises UsageError: the request names none that there is.
+    """
+    try:
+        return time_zone(request.timezone or params.timezone)
+    except ValueError as error:
+        raise UsageError(f"--timezone: {error}; correct it.") from error
+
+
+def today(zone: str, now: datetime) -> str:
+    """The date of a run that starts at ``now`` in the time zone ``zone``."""
+    return now.astimezone(ZoneInfo(zone)).date().isoformat()
 
 
 def frozen(params: Params, request: Request, now: datetime) -> Entry:
@@ -337,8 +350,8 @@ def planned(ledger: Ledger, params: Params, request: Request, now: datetime) -> 
 
     :raises UsageError: the request does not fit, or it would make a run of another day than today.
     """
-    entry = frozen(params, request, now)
-    date = request.date or today(params, now)
+    entry, zone = frozen(params, request, now), requested_zone(params, request)
+    date = request.date or today(zone, now)
     try:
         stamp(date)
     except ValueError as error:
@@ -349,9 +362,9 @@ def planned(ledger: Ledger, params: Params, request: Request, now: datetime) -> 
     fitting = [r for r in same_day if r.entry.same_questions(entry) and not r.entry.retired]
     if fitting and not request.fresh:
         return _grown(fitting[-1], entry, params, now)
-    if date != today(params, now):
+    if date != today(zone, now):
         raise UsageError(
-            f"--date {date}: a new run is of the day it is asked on, {today(params, now)} in {params.timezone}; leave --date out, "
+            f"--date {date}: a new run is of the day it is asked on, {today(zone, now)} in {zone}; leave --date out, "
             "or name a run to go on with (see: checkup runs)."
         )
     return Run(request.model, further_stamp(same_day, date), entry)

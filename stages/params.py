@@ -36,7 +36,8 @@ def model_key(key: str) -> str:
     raise ValueError(f"{key!r} cannot name a model: use a-z, 0-9 and '-', at most 40, e.g. {suggestion!r}")
 
 
-def _timezone(name: str) -> str:
+def time_zone(name: str) -> str:
+    """:raises ValueError: ``name`` names no time zone."""
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError) as error:
@@ -230,6 +231,11 @@ class Model(Settings):
     def is_local(self) -> bool:
         return self.weights is not None
 
+    @property
+    def stays(self) -> bool:
+        """Whether it is asked from here also where there are workers: it runs here, or is asked in llama.cpp's own way."""
+        return self.is_local or self.constrain is not None or self.likelihood == "llama_cpp"
+
     @model_validator(mode="after")
     def _reached(self) -> "Model":
         if self.likelihood and not (self.weights or self.api_base):
@@ -238,16 +244,23 @@ class Model(Settings):
             raise ValueError("an embedded model is served by llama.cpp; write likelihood: llama_cpp")
         return self
 
-    def obstacle(self, protocols: Iterable[Protocol] = ()) -> str | None:
-        """Why this model cannot be asked, at all or by ``protocols``, with the mend; null when it can."""
+    def obstacle(self, protocols: Iterable[Protocol] = (), elsewhere: bool = False) -> str | None:
+        """Why this model cannot be asked, at all or by ``protocols``, with the mend; null when it can.
+
+        ``elsewhere``: by other machines, which have keys of their own.
+        """
         if self.route is None:
             return "it has no route, so answers for it can only be imported; add `route` to its entry in params.yaml"
+        return (None if elsewhere else self.keyless()) or self.unscorable(protocols)
+
+    def keyless(self) -> str | None:
+        """Why this process has no key for it, with the mend; null when it has one, or none is needed."""
         key = os.environ.get(self.api_key_env or "", "")
         if self.api_key_env and not key:
             return f"its key {self.api_key_env} is not set; put it into .env or the environment"
         if not key.isascii():
             return f"its key {self.api_key_env} holds a character that no key has; copy it into .env again"
-        return self.unscorable(protocols)
+        return None
 
     def unscorable(self, protocols: Iterable[Protocol]) -> str | None:
         """Why texts cannot be scored that one of ``protocols`` wants scored, with the mend; null when they can."""
@@ -266,7 +279,7 @@ class Model(Settings):
 
 
 class Params(Settings):
-    timezone: Annotated[str, AfterValidator(_timezone)] = "UTC"
+    timezone: Annotated[str, AfterValidator(time_zone)] = "UTC"
     resume_within: float = Field(48, gt=0)
     budget: float | None = Field(None, ge=0)
     """US dollars that one command may spend; no limit without."""

@@ -10,9 +10,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+BOTH = (signal.SIGINT, signal.SIGTERM)
 GRACE = 4.0
 _PR_SET_PDEATHSIG = 1
 requested = threading.Event()
@@ -51,15 +52,15 @@ def die_with_parent() -> None:
 
 
 @contextmanager
-def on_signals() -> Iterator[threading.Event]:
-    """Handle both signals so; nothing changes outside the main thread.
+def on_signals(numbers: Sequence[signal.Signals] = BOTH) -> Iterator[threading.Event]:
+    """Handle both signals so, or only one and ignore the other; nothing changes outside the main thread.
 
     Used around everything and again inside a flow, since Prefect takes SIGTERM there.
     """
     if threading.current_thread() is not threading.main_thread():
         yield requested
         return
-    before = {number: signal.signal(number, _on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {n: signal.signal(n, _on_signal if n in numbers else signal.SIG_IGN) for n in BOTH}
     try:
         yield requested
     finally:

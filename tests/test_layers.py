@@ -19,6 +19,9 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "altair": "stages/report",
     "itables": "stages/report",
     "prefect": "flows",
+    "prefect_dask": "flows/cluster.py",
+    "distributed": "flows/cluster.py",
+    "dask": "flows/cluster.py",
     "typer": "flows",
 }
 FILES = sorted([*(ROOT / "stages").rglob("*.py"), *(ROOT / "flows").rglob("*.py")])

@@ -93,9 +93,45 @@ def test_a_date_with_a_number_names_that_run(params: Params) -> None:
     assert run.id == "gemma-3-270m@2026-11-30.2"
 
 
-def test_the_date_is_taken_in_the_time_zone_of_the_settings(params: Params) -> None:
-    shanghai = params.model_copy(update={"timezone": "Asia/Shanghai"})
-    assert today(shanghai, datetime(2026, 11, 30, 17, 30, tzinfo=UTC)) == "2026-12-01"
+DATES = [
+    ("2026-11-30T17:30Z", "Asia/Shanghai", "2026-12-01"),
+    ("2026-11-30T15:59:59Z", "Asia/Shanghai", "2026-11-30"),
+    ("2026-11-30T16:00Z", "Asia/Shanghai", "2026-12-01"),
+    ("2026-11-30T17:30Z", "UTC", "2026-11-30"),
+    ("2026-12-01T07:59Z", "America/Los_Angeles", "2026-11-30"),
+    ("2026-06-30T06:59Z", "America/Los_Angeles", "2026-06-29"),
+    ("2026-12-31T23:00Z", "Pacific/Kiritimati", "2027-01-01"),
+    ("2026-12-31T14:00+14:00", "Pacific/Kiritimati", "2026-12-31"),
+    ("2026-03-29T00:30Z", "Europe/Berlin", "2026-03-29"),
+    ("2026-10-24T22:30Z", "Europe/Berlin", "2026-10-25"),
+]
+
+
+@pytest.mark.parametrize(("instant", "zone", "date"), DATES)
+def test_the_date_of_a_new_run_is_that_of_its_start_in_the_zone(
+    params: Params, instant: str, zone: str, date: str
+) -> None:
+    now = datetime.fromisoformat(instant)
+    assert today(zone, now) == date
+    for settings, asked in ((params, zone), (params.model_copy(update={"timezone": zone}), None)):
+        run = planned(EMPTY, settings, replace(GEMMA, timezone=asked), now)
+        assert run.stamp == date
+        # The same day again goes on with it; only another plan or --fresh makes a further one.
+        ledger = with_run(EMPTY, run.with_state("sealed"))
+        again = [
+            planned(ledger, settings, replace(GEMMA, timezone=asked, **change), now).stamp
+            for change in ({}, {"date": date}, {"plan": "full"}, {"fresh": True})
+        ]
+        assert again == [date, date, f"{date}.2", f"{date}.2"]
+
+
+def test_the_zone_of_the_request_overrides_that_of_the_settings(params: Params) -> None:
+    now = datetime(2026, 11, 30, 17, 30, tzinfo=UTC)
+    with pytest.raises(UsageError, match=r"2026-12-01 in Asia/Shanghai; leave --date out"):
+        planned(EMPTY, params, replace(GEMMA, timezone="Asia/Shanghai", date="2026-11-30"), now)
+    sentence = r"^--timezone: 'Asia/Peking' is not an IANA time zone such as 'Asia/Shanghai'; correct it\.$"
+    with pytest.raises(UsageError, match=sentence):
+        planned(EMPTY, params, replace(GEMMA, timezone="Asia/Peking"), now)
 
 
 def test_a_deterministic_model_is_asked_each_order_once(params: Params) -> None:

@@ -105,7 +105,10 @@ def test_the_locale_changes_no_byte(project: Path) -> None:
 def test_every_import_is_a_declared_dependency() -> None:
     """Transitive packages may go at any update; duckdb and polars exchange through pyarrow without importing it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    listed = [*project["dependencies"], *project["optional-dependencies"]["local"]]
+    listed = [
+        *project["dependencies"],
+        *(name for e in ("local", "dask") for name in project["optional-dependencies"][e]),
+    ]
     declared = {re.split(r"[<>=\[ ]", name, maxsplit=1)[0].lower() for name in listed}
     owners = packages_distributions()
     used = set()

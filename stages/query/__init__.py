@@ -20,11 +20,12 @@ from stages.query.endpoints import NO_CALLS_VARIABLE
 from stages.query.journal import Journal, drop_journals, journal_path
 from stages.query.prices import price_of
 from stages.query.progress import Bars, Progress, Silent, Tracker
+from stages.query.remote import Workers, obstacles
 from stages.query.sheets import Sheet, finish, missing, refuse_changed, sheet
 from stages.schema import ANSWERS
 from stages.store import exclusive, partitions, recorded
 
-__all__ = ["Bars", "Budget", "Progress", "Silent", "Tracker", "ask_run", "drop_journals", "query_model"]
+__all__ = ["Bars", "Budget", "Progress", "Silent", "Tracker", "Workers", "ask_run", "drop_journals", "query_model"]
 
 
 def query_model(root: Path, key: str, stop: threading.Event, progress: Progress) -> None:
@@ -50,11 +51,12 @@ def ask_run(
     seal: bool = False,
     max_connections: int | None = None,
     budget: Budget | None = None,
+    workers: Workers | None = None,
 ) -> Run:
     """Ask ``run`` for what it lacks and seal it in the ledger; with ``seal`` close it with what there is, asking nothing.
 
     ``max_connections`` calls at once, where given, instead of what the model's entry says. ``budget`` may be shared with other
-    runs; without one the settings' applies to this run.
+    runs; without one the settings' applies to this run. ``workers``, where given, make the calls, but those of a model that stays.
 
     A sealed run is not asked: a file of it that is missing is made from its journal, if that is still there.
 
@@ -66,7 +68,7 @@ def ask_run(
     lock_folder.mkdir(parents=True, exist_ok=True)
     try:
         with lock:
-            return _ask_locked(_Asking(root, run, stop, progress, seal, max_connections, budget))
+            return _ask_locked(_Asking(root, run, stop, progress, seal, max_connections, budget, workers))
     except Timeout as error:
         raise LedgerError(f"Another process is asking run {run.id}; wait until it ends.") from error
 
@@ -82,6 +84,7 @@ class _Asking:
     seal: bool
     max_connections: int | None
     budget: Budget | None
+    workers: Workers | None
 
 
 def _ask_locked(asking: _Asking) -> Run:
@@ -130,20 +133,24 @@ def _commonest_failure(root: Path, sheets: list[Sheet]) -> str:
 
 def _collect(asking: _Asking, sheets: list[Sheet], left: int, budget: Budget) -> None:
     run, model = asking.run, sheets[0].model
-    _refuse_unaskable(run, model, sheets, budget)
+    _refuse_unaskable(asking, model, sheets, budget)
     tracker = asking.progress.add(run.id, left)
-    collector = Collector(asking.root, run.model, model, asking.stop, tracker, budget, asking.max_connections)
+    collector = Collector(
+        asking.root, run.model, model, asking.stop, tracker, budget, asking.max_connections, asking.workers
+    )
     with base_of(asking.root, run.model, model) as base:
         asyncio.run(collector.collect(asking.root, sheets, base))
 
 
-def _refuse_unaskable(run: Run, model: Model, sheets: list[Sheet], budget: Budget) -> None:
+def _refuse_unaskable(asking: _Asking, model: Model, sheets: list[Sheet], budget: Budget) -> None:
     """What can be known before any call: calls are forbidden, the model cannot be asked, or nobody knows what it costs."""
+    run = asking.run
     if os.environ.get(NO_CALLS_VARIABLE):
         raise UsageError(
             f"Run {run.id} lacks answers, but {NO_CALLS_VARIABLE} forbids calls; unset it, or fetch them: dvc pull."
         )
-    if obstacle := model.obstacle(each.protocol for each in sheets):
+    protocols = {each.partition.protocol: each.protocol for each in sheets}.values()
+    if obstacle := obstacles({run.model: model}, protocols, asking.workers).get(run.model):
         raise UsageError(f"Run {run.id} cannot be asked: {obstacle}.")
     if budget.cap is not None and price_of(model) is None and not model.is_local:
         raise UsageError(

@@ -25,7 +25,7 @@ POLL_SECONDS = 0.2
 """How soon a stop is noticed."""
 BYTES_PER_TOKEN = 3
 """Of a prompt, about: what its provider is expected to count until it has told."""
-_PERHAPS_PAID = ("timeout", "broken", "too_long")
+_PERHAPS_PAID = ("timeout", "broken", "too_long", "worker_lost")
 """Failures after which a provider may still bill the call, as it may have replied."""
 
 
@@ -162,16 +162,16 @@ class _Asker:
 
     async def _ask(self, asked: Asked) -> Outcome:
         limits = self.means.limits
-        for attempt in range(1, limits.max_attempts + 1):
-            outcome = await self._call(asked, attempt)
+        for number in range(1, limits.max_attempts + 1):
+            outcome = await self._call(asked, number)
             error = outcome.error
-            if not isinstance(error, Transient) or attempt == limits.max_attempts:
+            if not isinstance(error, Transient) or number == limits.max_attempts:
                 break
-            await asyncio.sleep(_wait(attempt, error.retry_after, limits))
+            await asyncio.sleep(_wait(number, error.retry_after, limits))
         return outcome
 
-    async def _call(self, asked: Asked, attempt: int) -> Outcome:
-        """One attempt, in its turn and within the budget."""
+    async def _call(self, asked: Asked, number: int) -> Outcome:
+        """Attempt ``number``, in its turn and within the budget."""
         tokens = most(asked.prompt, self.endpoint.max_tokens)
         expected = tokens.prompt // BYTES_PER_TOKEN + tokens.completion
         reply, error = None, None
@@ -180,7 +180,7 @@ class _Asker:
             reserved = await self.means.purse.take(tokens)
             started = time.monotonic()
             try:
-                reply = await self._in_time(asked)
+                reply = await attempt(self.endpoint, asked, self.means.limits.timeout)
             except CallFailed as failed:
                 error = failed
             finally:
@@ -188,17 +188,12 @@ class _Asker:
         except BaseException:
             self.pace.given_up()
             raise
-        outcome = Outcome(asked, attempt, time.monotonic() - started, reply, error)
+        took = time.monotonic() - started
+        outcome = Outcome(
+            asked, number, took if reply is None or reply.seconds is None else reply.seconds, reply, error
+        )
         self._tell(outcome, started, expected)
         return outcome
-
-    async def _in_time(self, asked: Asked) -> Reply:
-        timeout = self.means.limits.timeout
-        try:
-            async with asyncio.timeout(timeout):
-                return await self.endpoint.call(asked.question, asked.prompt)
-        except TimeoutError:
-            raise Transient("timeout", f"no reply within {timeout:g} seconds") from None
 
     def _tell(self, outcome: Outcome, started: float, expected: int) -> None:
         """Let the pace know how a call ended; a refusal of the question itself is as good an answer as any."""
@@ -209,6 +204,18 @@ class _Asker:
             self.pace.answered(expected, reply.prompt_tokens + (reply.completion_tokens or 0))
         else:
             self.pace.answered(expected, None)
+
+
+async def attempt(endpoint: Endpoint, asked: Asked, seconds: float) -> Reply:
+    """One call, of ``seconds`` at most.
+
+    :raises CallFailed: there was no reply.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            return await endpoint.call(asked.question, asked.prompt)
+    except TimeoutError:
+        raise Transient("timeout", f"no reply within {seconds:g} seconds") from None
 
 
 def _paid(reply: Reply | None, error: CallFailed | None) -> float | None:

@@ -2,28 +2,28 @@
 
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from stages.params import Model, Protocol
+from stages.params import Model
 from stages.query.asking import Means, Outcome, ask
 from stages.query.budget import Budget, Purse
 from stages.query.embedded import served, weights_file
-from stages.query.endpoints import Endpoint, reached
-from stages.query.faults import key_of
+from stages.query.endpoints import Endpoint
 from stages.query.journal import Journal, journal_path
-from stages.query.likelihood import LikelihoodEndpoint, LlamaCpp
+from stages.query.opening import opened
 from stages.query.pace import Limits
 from stages.query.prices import price_of
 from stages.query.progress import Tracker
-from stages.query.prompt_logprobs import PromptLogprobs
+from stages.query.remote import Workers, opened_elsewhere
 from stages.query.rows import answer_row
-from stages.query.scoring import Scorer, ScoringEndpoint
 from stages.query.sheets import Sheet, finish, refuse_changed, threads
 
 CACHE = Path(".cache/models")
+LOST_SECONDS = 60.0
+"""How much longer than a call may take its reply is waited for where a worker makes it: also one that is just starting."""
 
 
 @dataclass
@@ -38,6 +38,8 @@ class Collector:
     budget: Budget
     max_connections: int | None = None
     """Instead of what the model's entry says."""
+    workers: Workers | None = None
+    """Who makes the calls, where not this process."""
 
     async def collect(self, root: Path, sheets: Sequence[Sheet], base: str | None) -> None:
         """Ask what the journals of ``sheets`` have no answer to; a sheet that is complete becomes its file at once.
@@ -56,9 +58,10 @@ class Collector:
         todo = threads(sheet, journal.answers)
         if not todo:
             return
-        words = sorted({word for question in sheet.questions for word in question.answers})
-        first = sheet.put(next(iter(sheet.questions)), ()).prompt.text
-        async with opened(sheet.model, sheet.protocol, base, first, words) as endpoint:
+        limited = limits(sheet.model, self.max_connections, elapsed)
+        if self._elsewhere:  # where the deadline of a call is kept, too; here it is for what is lost on the way
+            limited = replace(limited, timeout=limited.timeout + LOST_SECONDS)
+        async with self._endpoint(sheet, base, limited.max_connections) as endpoint:
 
             def record(outcome: Outcome) -> None:
                 row = answer_row(sheet.facts(outcome.asked), outcome, endpoint.sent(outcome.asked.question))
@@ -66,8 +69,18 @@ class Collector:
                 self.tracker.advance(failed=outcome.reply is None, cost=outcome.reply.cost if outcome.reply else None)
 
             proven = any(row["failure"] is None for row in journal.answers.values())
-            limited = limits(sheet.model, self.max_connections, elapsed)
             await ask(todo, endpoint, Means(limited, record, self.stop, self._purse(), self.tracker.say, proven))
+
+    @property
+    def _elsewhere(self) -> bool:
+        return self.workers is not None and not self.model.stays
+
+    def _endpoint(self, sheet: Sheet, base: str | None, connections: int) -> AbstractAsyncContextManager[Endpoint]:
+        if self.workers and self._elsewhere:
+            return opened_elsewhere(sheet.model, sheet.protocol, self.workers, connections)
+        words = sorted({word for question in sheet.questions for word in question.answers})
+        first = sheet.put(next(iter(sheet.questions)), ()).prompt.text
+        return opened(sheet.model, sheet.protocol, base, first, words)
 
     def _purse(self) -> Purse:
         return Purse(self.budget, None if self.budget.cap is None else price_of(self.model))
@@ -81,33 +94,6 @@ def base_of(root: Path, key: str, model: Model) -> Iterator[str | None]:
         return
     with served(weights_file(model.weights, root / CACHE), model.name(key)) as base:
         yield base
-
-
-@asynccontextmanager
-async def opened(
-    model: Model, protocol: Protocol, base: str | None, prompt: str, words: Sequence[str]
-) -> AsyncIterator[Endpoint]:
-    """The endpoint that asks ``protocol``: constrained to ``words``, as they follow ``prompt``, where the entry says so."""
-    if protocol.scored:
-        async with scorer(model, base or "") as found:
-            yield ScoringEndpoint(found, model)
-        return
-    if model.constrain is None or base is None:
-        async with reached(model, protocol, base) as endpoint:
-            yield endpoint
-        return
-    async with LlamaCpp(base, model.top_logprobs) as server:
-        tokens = await server.continuations(prompt, words)
-        single = {word: ids[0] for word, ids in tokens.items() if len(ids) == 1}
-        async with reached(model, protocol, base, single) as endpoint:
-            yield LikelihoodEndpoint(server, endpoint, single)
-
-
-def scorer(model: Model, base: str) -> AbstractAsyncContextManager[Scorer]:
-    """The server of ``model`` at ``base``, as its entry says that it tells likelihoods."""
-    if model.likelihood == "llama_cpp":
-        return LlamaCpp(base, top=1, key=key_of(model), beginning=model.beginning)
-    return PromptLogprobs(model, base)
 
 
 def limits(model: Model, max_connections: int | None = None, elapsed: float = 0) -> Limits:

@@ -8,8 +8,9 @@ from typing import Any
 
 from stages.errors import CallFailed
 from stages.params import Model, Params, Protocol
-from stages.query.collect import base_of, opened, scorer
+from stages.query.collect import base_of
 from stages.query.endpoints import requested
+from stages.query.opening import opened, scorer
 from stages.query.prices import price_of
 from stages.query.prompts import canonical, render
 from stages.query.questions import Question

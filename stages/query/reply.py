@@ -22,6 +22,8 @@ class Reply:
     cached_tokens: int | None = None
     cost: float | None = None
     """US dollars; null when unknown."""
+    seconds: float | None = None
+    """That the call took, where it was made elsewhere; else whoever awaited it has counted them."""
 
 
 def clean(text: str | None) -> str | None:

@@ -35,6 +35,13 @@ class Bilingual:
         """The label at ``path`` with its placeholders filled."""
         return self.say([str(found).format(**values) for found in self._found(path)])
 
+    def listed(self, paths: Sequence[tuple[str, ...]]) -> Markup:
+        """The labels at ``paths``, listed."""
+        words = [[str(self._found(path)[place]) for path in paths] for place in range(len(self.voices))]
+        return self.say(
+            [str(voice["changes"]["separator"]).join(named) for voice, named in zip(self.voices, words, strict=True)]
+        )
+
     def plain(self, *path: str) -> str:
         """The same as text, with a space between languages: what the list of items makes of it."""
         return " ".join(str(found) for found in self._found(path))

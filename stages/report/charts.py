@@ -6,6 +6,7 @@ its colour for light and for dark.
 """
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from html import escape
 from math import ceil
 from typing import Any
@@ -266,3 +267,55 @@ def words(listed: Sequence[Mark], reach: float, hollow: bool) -> str:
         x=alt.X("value:Q"), shape=shape, fill=fill, stroke=stroke
     )
     return _svg(alt.layer(_line_at(0), lines, dots).properties(width=PLOT, height=len(marks) * (ROW + 4)))
+
+
+def course(marks: Sequence[Mark], domain: tuple[float, float], ideal: float) -> str:
+    """A score with its interval over the dates of a model's runs; no words but dates.
+
+    ``marks`` have ``date`` (YYYY-MM-DD), ``value``, ``low``, ``high``, ``hollow``, ``shape`` and ``flagged``.
+    """
+    day = "utcFormat(datum.value, '%Y-%m-%d')"
+    dated = [{**mark, "day": _milliseconds(str(mark["date"])), **_ink(mark)} for mark in marks]
+    first, last = dated[0]["day"], dated[-1]["day"]
+    room = max((last - first) * 0.08, 86_400_000)
+    x = alt.X(
+        "day:Q",
+        scale=alt.Scale(domain=[first - room, last + room], nice=False),
+        axis=alt.Axis(
+            title=None,
+            values=sorted({first, last}),
+            labelExpr=day,
+            labelFlush=True,
+            ticks=False,
+            domain=False,
+            grid=False,
+            labelPadding=8,
+        ),
+    )
+    values = [domain[0], (domain[0] + ideal) / 2, ideal, (domain[1] + ideal) / 2, domain[1]]
+    axis = alt.Axis(
+        title=None, values=values, labelExpr=_sign(domain), ticks=False, domain=False, minExtent=30, maxExtent=30
+    )
+    scale = alt.Scale(domain=list(domain), nice=False)
+    base = alt.Chart(_values(dated)).encode(x=x)
+    layers = [
+        alt.Chart(_values([{"at": ideal}])).mark_rule(color=MUTED).encode(y=alt.Y("at:Q", scale=scale)),
+        base.mark_line(color=MARK, strokeWidth=1, opacity=0.5).encode(y=alt.Y("value:Q")),
+        base.mark_rule(color=MARK, strokeWidth=1.5).encode(y=alt.Y("low:Q", scale=scale, axis=axis), y2="high:Q"),
+        base.mark_point(size=46, strokeWidth=1.5, opacity=1).encode(
+            y=alt.Y("value:Q"),
+            stroke=alt.Stroke("colour:N", scale=None),
+            fill=alt.Fill("inside:N", scale=None),
+            shape=alt.Shape("shape:N", scale=None),
+        ),
+    ]
+    return _svg(alt.layer(*layers).properties(width=PLOT + 60, height=110))
+
+
+def _ink(mark: Mark) -> Mark:
+    colour = SERIES[1] if mark["flagged"] else MARK
+    return {"colour": colour, "inside": PAPER if mark["hollow"] else colour}
+
+
+def _milliseconds(day: str) -> int:
+    return int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() * 1000)

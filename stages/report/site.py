@@ -20,6 +20,7 @@ from stages.files import write_whole
 from stages.ledger import read_ledger
 from stages.report import (
     bilingual,
+    changes,
     charts,
     compared,
     drift,
@@ -44,10 +45,10 @@ TEMPLATE = "page.html.j2"
 LEANING = ("glance", "charts", "models", "breakdown")
 """Sections about verdicts, which StereoSet has none of."""
 SECTIONS = (
-    *(*LEANING, "pairs", "wordings", "compared", "stereoset", "items"),
+    *(LEANING[0], "changes", *LEANING[1:], "pairs", "wordings", "compared", "stereoset", "items"),
     *("quality", "provenance", "history", "published", "glossary"),
 )
-ONCE = ("pairs", "wordings", "compared", "items", "provenance", "history", "published")
+ONCE = ("changes", "pairs", "wordings", "compared", "items", "provenance", "history", "published")
 """Sections that stand in the page once, in all languages; the others stand in it once per language."""
 TAGS = {"en": "en", "zh": "zh-Hans"}
 """Language of an item -> language tag for HTML."""
@@ -115,6 +116,7 @@ def render(root: Path, connection: duckdb.DuckDBPyConnection, spoken: Sequence[L
     listed, n_contested = items.contested(connection)
     both = bilingual.Bilingual(spoken)
     optional = {
+        "changes": changes.found(connection, heard, both),
         "pairs": pairs.found(connection, heard, both),
         "wordings": wordings.found(connection, heard, both),
         "compared": compared.found(connection, spoken, both),

@@ -45,11 +45,11 @@ class Checkout:
             cwd=self.root, env=self.environment(**changes), capture_output=True, text=True, encoding="utf-8", check=False,
         )  # fmt: skip
 
-    def start(self, *command: str) -> "subprocess.Popen[str]":
+    def start(self, *command: str, **changes: str) -> "subprocess.Popen[str]":
         """Start a command as the leader of a process group of its own, as a terminal does."""
         return subprocess.Popen(
             [str(BIN / command[0]), *command[1:]],
-            cwd=self.root, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            cwd=self.root, env=self.environment(**changes), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, encoding="utf-8", start_new_session=True,
         )  # fmt: skip
 

@@ -61,6 +61,8 @@ def checkup(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         (("fetch", "stereoset", "--language", "zh"), 2, "There is no language 'zh' to fetch; use one of: en, pt."),
         (("fetch", "stereoset", "--from", "nowhere.json"), 2, "nowhere.json cannot be read: No such file or directory; name a file that is there"),
         (("import", "stereoset-scores", "nowhere.json", "--model", "m", "--date", "2026-11-30"), 2, "nowhere.json cannot be read"),
+        (("run", "--runner", "dask"), 2, "--runner dask needs the address of a scheduler; add --address tcp://HOST:8786"),
+        (("run", "--address", "tcp://127.0.0.1:1"), 2, "add --runner dask, or leave it out."),
         (("sql", "selec 1"), 2, "The query does not work"),
         (("sql", "select nothing from scores"), 2, "nothing"),
     ],

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 import flows
 from flows import cli
@@ -31,6 +32,7 @@ print(json.dumps({
     },
     "flows": {name: flow.persist_result for name, flow in vars(evaluation).items() if isinstance(flow, Flow)},
     "arguments": sorted(evaluation.evaluate.parameters.properties),
+    "described": sorted(n for n, p in evaluation.evaluate.parameters.properties.items() if p.get("description")),
     "caching disabled": settings.tasks.disable_caching,
     "persisted": settings.results.persist_by_default,
     "analytics": settings.server.analytics_enabled,
@@ -60,7 +62,7 @@ def test_no_task_can_give_back_the_result_of_another_call(seen: dict[str, Any]) 
 
 def test_tasks_take_names_switches_and_numbers_only(seen: dict[str, Any]) -> None:
     kinds = {annotation for *_, annotations in seen["tasks"].values() for annotation in annotations}
-    assert kinds <= {"<class 'str'>", "<class 'bool'>", "int | None"}
+    assert kinds <= {"<class 'str'>", "<class 'bool'>", "int | None", "str | None"}
 
 
 def test_the_arguments_of_a_big_flow_are_small(
@@ -85,6 +87,18 @@ def test_the_arguments_of_a_big_flow_are_small(
     assert handed["models"] == models
     assert sorted(handed) == seen["arguments"]
     assert len(json.dumps(handed).encode()) < LARGEST
+
+
+def test_prefects_ui_describes_every_parameter(seen: dict[str, Any]) -> None:
+    assert seen["described"] == seen["arguments"]
+
+
+def test_the_deployment_for_a_work_pool_is_of_this_flow(seen: dict[str, Any]) -> None:
+    (deployment,) = YAML(typ="safe").load((ROOT / "prefect.yaml").read_text(encoding="utf-8"))["deployments"]
+    assert deployment["entrypoint"] == "flows/evaluation.py:evaluate"
+    assert set(deployment["parameters"]) <= set(seen["arguments"])
+    (schedule,) = deployment["schedules"]
+    assert schedule["timezone"] == deployment["parameters"]["timezone"]
 
 
 def test_nothing_phones_home(seen: dict[str, Any]) -> None:

@@ -21,9 +21,9 @@ def test_whoever_holds_the_project_for_too_long_is_named(tmp_path: Path, monkeyp
     tries: list[int] = []
     once = versions._once
 
-    def counted(root: Path, arguments: tuple[str, ...]) -> tuple[int, str]:
+    def counted(root: Path, arguments: tuple[str, ...], seconds: float | None) -> tuple[int, str]:
         tries.append(1)
-        return once(root, arguments)
+        return once(root, arguments, seconds)
 
     monkeypatch.setattr(versions, "WAIT_SECONDS", 4.0)
     monkeypatch.setattr(versions, "_once", counted)

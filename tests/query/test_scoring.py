@@ -8,7 +8,7 @@ import pytest
 
 from stages.errors import CallFailed, ModelUnavailable, Transient
 from stages.params import Model
-from stages.query.collect import scorer
+from stages.query.opening import scorer
 from stages.query.prompts import Prompt, render
 from stages.query.questions import Question
 from stages.query.reply import Reply

@@ -1,0 +1,46 @@
+"""What changed since the reference, for some runs: sentences, and which models are to be asked again."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from flows.comparing import difference, note
+from stages.report.history import query
+
+CHANGED, REPEAT = "changed", "to be repeated"
+"""Verdicts of the view ``changed``."""
+_SAID = {
+    CHANGED: "changed since {reference}, and a second run of the day says the same",
+    REPEAT: "differs from {reference}; one run may be chance, ask again today to know",
+    "not repeated": "differs from {reference}, but another run of the day does not",
+    "not comparable": "cannot be compared with {reference}",
+    "no change seen": "no change seen since {reference}",
+}
+
+
+def verdicts(root: Path, runs: Sequence[str]) -> list[dict[str, Any]]:
+    """Rows of the view ``changed`` about ``runs``."""
+    named = ", ".join(f"'{run}'" for run in runs)
+    return query(root, f"from changed where run in ({named}) order by all").to_dicts() if runs else []
+
+
+def lines(root: Path, runs: Sequence[str]) -> list[str]:
+    """A sentence for each headline score of ``runs`` that has a run to be compared with."""
+    return [_line(row) for row in verdicts(root, runs)]
+
+
+def _line(row: dict[str, Any]) -> str:
+    held = f" ({said})" if (said := note(row)) else ""
+    moved = "" if row["verdict"] == "not comparable" else f" {difference(row)}"
+    what = f"{row['run']} {row['language']} {row['protocol']} {row['metric']}{moved}"
+    return f"{what}: {_SAID[row['verdict']].format(reference=row['reference'])}{held}."
+
+
+def to_repeat(root: Path, runs: Sequence[str]) -> list[str]:
+    """The models of ``runs`` with a difference that counts only once a second run of the day has it, too."""
+    return sorted({row["model"] for row in verdicts(root, runs) if row["verdict"] == REPEAT})
+
+
+def confirmed(root: Path, runs: Sequence[str]) -> list[str]:
+    """Those of ``runs`` that changed."""
+    return sorted({row["run"] for row in verdicts(root, runs) if row["verdict"] == CHANGED})
