@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 UV := $(shell command -v uv || echo .tools/bin/uv)
 BIN := $(VENV)/bin
+INSPECT := .tools/inspect
 LOCK := requirements/dev.lock
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where it is set, each of the many processes that the tests start would compile its libraries anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup run test test-slow bench lint lock clean
+.PHONY: setup run test test-slow test-inspect bench lint lock clean
 
 run: setup
 	$(BIN)/checkup run
@@ -18,6 +19,15 @@ test: setup lint
 
 test-slow: setup
 	$(BIN)/python -m pytest -m slow
+
+# Logs and scores of Inspect against ours, in an environment of its own: its libraries are not in the lock file.
+test-inspect: $(INSPECT)/.ready
+	$(INSPECT)/bin/python -m pytest -m inspect tests/flows tests/score
+
+$(INSPECT)/.ready: pyproject.toml | $(UV)
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(INSPECT)
+	$(UV) pip install --quiet --python $(INSPECT)/bin/python --group dev --group inspect --editable .
+	touch $@
 
 # What asking costs beside other clients, on an idle machine, in some minutes; benchmarks/README.md says what it measures.
 # INSPECT_PYTHON names an interpreter that has inspect_ai, BENCH takes further options: make bench BENCH="--n 20000".

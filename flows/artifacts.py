@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from flows import totals
+from flows import changes, totals
 from flows.headlines import Headline, headlines
 from stages.store import SITE
 
@@ -18,16 +18,11 @@ def summary(root: Path, runs: Sequence[str], problems: Mapping[str, Exception]) 
     sections = [
         _section("Not done", [f"- {run}: {problem}" for run, problem in problems.items()]),
         _section("Verdicts", _verdicts(headlines(root, runs))),
-        _section("Changes since the reference", changes(root, runs)),
+        _section("Changes since the reference", [f"- {line}" for line in changes.lines(root, runs)]),
         _section("What it took, and what was served", [f"- {line}" for line in totals.lines(root, runs)]),
         f"The report: [{page}]({page.as_uri()})",
     ]
     return "\n\n".join(filter(None, sections)) + "\n"
-
-
-def changes(root: Path, runs: Sequence[str]) -> list[str]:  # noqa: ARG001
-    """Lines of markdown on what changed since the reference runs; nothing is flagged yet."""
-    return []
 
 
 def _section(title: str, lines: Sequence[str]) -> str:

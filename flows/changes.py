@@ -26,10 +26,11 @@ def verdicts(root: Path, runs: Sequence[str]) -> list[dict[str, Any]]:
 
 def lines(root: Path, runs: Sequence[str]) -> list[str]:
     """A sentence for each headline score of ``runs`` that has a run to be compared with."""
-    return [_line(row) for row in verdicts(root, runs)]
+    return [sentence(row) for row in verdicts(root, runs)]
 
 
-def _line(row: dict[str, Any]) -> str:
+def sentence(row: dict[str, Any]) -> str:
+    """A row of the view ``changed`` in words."""
     held = f" ({said})" if (said := note(row)) else ""
     moved = "" if row["verdict"] == "not comparable" else f" {difference(row)}"
     what = f"{row['run']} {row['language']} {row['protocol']} {row['metric']}{moved}"
@@ -41,6 +42,6 @@ def to_repeat(root: Path, runs: Sequence[str]) -> list[str]:
     return sorted({row["model"] for row in verdicts(root, runs) if row["verdict"] == REPEAT})
 
 
-def confirmed(root: Path, runs: Sequence[str]) -> list[str]:
-    """Those of ``runs`` that changed."""
-    return sorted({row["run"] for row in verdicts(root, runs) if row["verdict"] == CHANGED})
+def confirmed(root: Path, runs: Sequence[str]) -> list[dict[str, Any]]:
+    """Rows of the view ``changed`` about those of ``runs`` that changed."""
+    return [row for row in verdicts(root, runs) if row["verdict"] == CHANGED]

@@ -14,6 +14,7 @@ from flows.options import (
     Benchmarks,
     Date,
     Epochs,
+    FailOnChange,
     Format,
     Fresh,
     GitCommit,
@@ -52,6 +53,7 @@ app.command()(cli_compare.compare)
 app.add_typer(cli_compare.reference, name="reference")
 app.command()(cli_schedule.schedule)
 app.add_typer(cli_data.imports, name="import")
+app.add_typer(cli_data.exports, name="export")
 
 
 @app.callback()
@@ -82,9 +84,10 @@ def run(
     git_commit: GitCommit = False,
     runner: RunBy = Runner.THREADS,
     address: Address = None,
+    fail_on_change: FailOnChange = False,
 ) -> None:
     """Ask the models, judge and score their answers, and build the report."""
-    from flows import cluster, evaluate, handing_on, prepare, totals
+    from flows import changes, cluster, evaluate, handing_on, prepare, totals
     from flows.printing import say_skipped
     from flows.selection import select
     from stages.params import read_params
@@ -116,11 +119,14 @@ def run(
         git_commit=git_commit,
         runner=runner.value,
         address=address,
+        ask_again=fail_on_change,
     )
     _show_any(root, _HEADLINE, _SENTENCES)
-    for line in totals.lines(root, asked):
+    for line in [*totals.lines(root, asked), *changes.lines(root, asked)]:
         typer.echo(line)
     typer.echo(f"Report: {root / SITE / 'index.html'}")
+    if fail_on_change and changes.confirmed(root, asked):
+        raise typer.Exit(cli_compare.CHANGED)
 
 
 @app.command()

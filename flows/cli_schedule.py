@@ -37,6 +37,12 @@ Port = Annotated[
 CatchUp = Annotated[
     bool, typer.Option("--catch-up/--no-catch-up", help="Run once at the start where runs were missed.")
 ]
+AskAgain = Annotated[
+    bool,
+    typer.Option(
+        "--ask-again/--no-ask-again", help="Ask a model that seems to have changed once more the same day, to know."
+    ),
+]
 
 
 def schedule(
@@ -60,6 +66,7 @@ def schedule(
     catch_up: CatchUp = True,
     push: Push = False,
     git_commit: GitCommit = False,
+    ask_again: AskAgain = True,
 ) -> None:
     """Serve the check-up on a schedule until Ctrl-C, on a Prefect server that is started where none is named."""
     from flows import handing_on
@@ -94,5 +101,6 @@ def schedule(
         "timezone": zone,
         "push": push,
         "git_commit": git_commit,
+        "ask_again": ask_again,
     }
     serve(root, Times(cron, zone), name, parameters, port, catch_up)

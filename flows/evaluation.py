@@ -5,6 +5,7 @@ from flows import settings
 settings.apply()  # Prefect reads its settings once, when it is imported
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from prefect.futures import PrefectFuture
 from prefect.states import Cancelled, Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from flows import artifacts, cluster, handing_on, scheduled, versions
+from flows import artifacts, changes, cluster, handing_on, scheduled, versions
 from flows.selection import named_runs, plan_runs
 from stages import judge, load, query, reduce, report, score, stopping, validate
 from stages.command import prepare, short
@@ -83,6 +84,7 @@ def evaluate(
     git_commit: bool = False,
     runner: str = cluster.THREADS,
     address: str | None = None,
+    ask_again: bool = False,
 ) -> State[Any]:
     """Check the models up: load, validate, query, judge, reduce, score, report, and record it all with DVC.
 
@@ -109,6 +111,7 @@ def evaluate(
         git_commit: Commit the ledger and dvc.lock, and nothing else, when all is done.
         runner: threads, or dask: the workers of the Dask cluster at the address make the calls.
         address: Of the cluster's scheduler, tcp://host:8786.
+        ask_again: Ask a model that seems to have changed since its reference once more, today, to know.
     """
     prepare()
     if scheduled.superseded():
@@ -134,22 +137,45 @@ def evaluate(
     with stopping.on_signals(scheduled.signals()), PROGRESS:
         for name in BEFORE:
             stage(name)
-        chosen = chosen_runs(list(models), request, seal, cluster.workers(runner, address))
+        workers = cluster.workers(runner, address)
+        chosen = chosen_runs(list(models), request, seal, workers)
         failed = ask_all(chosen, seal, max_connections, runner, address)
-        with exclusive(project_root()):
-            for name in AFTER:
-                if stopping.requested.is_set():
-                    return Cancelled(message="Stopped; every answer received so far is kept, run again to go on.")
-                stage(name)
+        recorded = record_all()
+        if recorded and ask_again and not seal:
+            again = runs_again(chosen, request, workers)
+            failed |= ask_all(again, seal, max_connections, runner, address)
+            chosen += again
+            recorded = not again or record_all()
+        if not recorded:
+            return Cancelled(message="Stopped; every answer received so far is kept, run again to go on.")
         state = closed(chosen, failed, push, git_commit)
     scheduled.tell(state)
     return state
+
+
+def record_all() -> bool:
+    """Make everything that is made of answers, and record it with DVC; whether it came to its end before a stop."""
+    with exclusive(project_root()):
+        for name in AFTER:
+            if stopping.requested.is_set():
+                return False
+            stage(name)
+    return True
+
+
+def runs_again(chosen: list[Run], request: Request, workers: query.Workers | None) -> list[Run]:
+    """A further run of today for each model of ``chosen`` with a difference that counts only when it is repeated."""
+    root = project_root()
+    models = changes.to_repeat(root, [run.id for run in chosen])
+    return plan_runs(root, models, replace(request, fresh=True, date=None), workers)[0] if models else []
 
 
 def closed(chosen: list[Run], failed: dict[str, Exception], push: bool, git_commit: bool) -> State[Any]:
     """Show in Prefect's UI what is recorded, hand it on as asked, and say how the flow ended."""
     root, ids = project_root(), [run.id for run in chosen]
     artifacts.publish(root, ids, failed)
+    for row in changes.confirmed(root, ids):
+        artifacts.changed(row["run"], row["reference"], changes.sentence(row))
     handed = handing_on.hand_on(root, ids, max(run.date for run in chosen), push, git_commit)
     if problems := [*failed.values(), *handed]:
         error = Incomplete(" ".join(str(problem) for problem in problems))

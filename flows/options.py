@@ -71,6 +71,13 @@ Push = Annotated[bool, typer.Option("--push", help="Copy what DVC recorded to it
 GitCommit = Annotated[
     bool, typer.Option("--git-commit", help="Commit the ledger and dvc.lock, and nothing else, when all is done.")
 ]
+FailOnChange = Annotated[
+    bool,
+    typer.Option(
+        "--fail-on-change",
+        help="Ask a model that seems to have changed once more today; exit with 3 where the second run says the same.",
+    ),
+]
 RunBy = Annotated[
     Runner,
     typer.Option("--runner", help="Who makes the calls: threads of this process, or the workers of a Dask cluster."),

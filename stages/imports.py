@@ -1,9 +1,9 @@
-"""Results of others as a sealed run: no call was made here, and the access route says ``imported``.
+"""What others measured or collected as a sealed run; scores of others have the access route ``imported``.
 
 An imported run has a plan and a protocol of its own, so nothing that was asked here is ever taken for one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -57,17 +57,48 @@ def import_scores(root: Path, key: str, date: str, parts: list[Scored], origin: 
     :raises UsageError: ``date`` is no day, or ``key`` cannot name a model.
     :raises DataError: the run has other scores for one of them already.
     """
+
+    def frames(run: Run, model: Model) -> dict[Partition, pl.DataFrame]:
+        return {_partition(run, part): _frame(run, key, model, part, origin) for part in parts}
+
+    taken = Taken(_entry(parts), frames, ("item_id", "item_hash", "candidates"), "scores", origin.file)
+    run, new = take_in(root, key, date, taken)
+    return run, [part.benchmark for part in new]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What is taken in as a run of its own: its entry, and its answers once run and model are known."""
+
+    entry: Entry
+    frames: Callable[[Run, Model], Mapping[Partition, pl.DataFrame]]
+    """Rows of ``schema.ANSWERS``."""
+    same: tuple[str, ...]
+    """The columns in which answers are the same when the same file is imported again."""
+    called: str
+    """What the answers are, for the sentence: scores, answers."""
+    file: str
+
+
+def take_in(root: Path, key: str, date: str, taken: Taken) -> tuple[Run, list[Partition]]:
+    """Record ``taken`` as a sealed run of model ``key`` on ``date``; return it and the partitions that were not there yet.
+
+    A run of that day that was taken in under the same plan grows by it. A model that is not in params.yaml joins it.
+
+    :raises UsageError: ``date`` is no day, or ``key`` cannot name a model.
+    :raises DataError: the run has other answers for one of the partitions already.
+    """
     day = _day(date)
     with exclusive(root):
         model = enrol(root, key)
-        run = _run(root, key, day, parts)
-        found = {part.benchmark: _frame(run, key, model, part, origin) for part in parts}
-        new = [part for part in parts if not _is_there(root, run, part, found[part.benchmark], origin)]
+        run = _run(root, key, day, taken.entry)
+        found = taken.frames(run, model)
+        new = [part for part, frame in found.items() if not _is_there(root, part, frame, taken)]
         for part in new:
-            write(_partition(run, part).path(root, ANSWERS), ANSWERS, found[part.benchmark])
+            write(part.path(root, ANSWERS), ANSWERS, found[part])
         run = counted(root, run)
         record(root, run)
-        return run, [part.benchmark for part in new]
+        return run, new
 
 
 def _day(date: str) -> str:
@@ -79,9 +110,8 @@ def _day(date: str) -> str:
         raise UsageError(f"--date: {error}; write it as YYYY-MM-DD.") from error
 
 
-def _run(root: Path, key: str, date: str, parts: list[Scored]) -> Run:
-    """The imported run of that day, grown by ``parts``; a new one where there is none."""
-    entry = _entry(parts)
+def _run(root: Path, key: str, date: str, entry: Entry) -> Run:
+    """The run of that day that asks the same as ``entry``, grown by it; a new one where there is none."""
     same_day = [run for run in runs(read_ledger(root), retired=True) if run.model == key and run.date == date]
     for run in same_day:
         if run.entry.same_questions(entry) and not run.entry.retired:
@@ -107,27 +137,27 @@ def _partition(run: Run, part: Scored) -> Partition:
     return Partition(run, part.benchmark, part.language, IMPORTED)
 
 
-def _is_there(root: Path, run: Run, part: Scored, found: pl.DataFrame, origin: Origin) -> bool:
-    """Whether the run has these very scores already.
+def _is_there(root: Path, part: Partition, frame: pl.DataFrame, taken: Taken) -> bool:
+    """Whether the run has these very answers already.
 
     :raises DataError: it has others.
     """
-    path = _partition(run, part).path(root, ANSWERS)
+    path = part.path(root, ANSWERS)
     if not path.exists():
         return False
-    columns = ("item_id", "item_hash", "candidates")
-    if read(path, ANSWERS).select(columns).equals(ANSWERS.conform(found).select(columns)):
+    if read(path, ANSWERS).select(taken.same).equals(ANSWERS.conform(frame).select(taken.same)):
         return True
+    run = part.run.id
     raise DataError(
-        f"Run {run.id} has other scores of {part.benchmark} in {part.language} than {origin.file}; take another --date or "
-        f"--model, or remove it first with: checkup forget {run.id}."
+        f"Run {run} has other {taken.called} of {part.benchmark} in {part.language} than {taken.file}; take another --date or "
+        f"--model, or remove it first with: checkup forget {run}."
     )
 
 
 def _frame(run: Run, key: str, model: Model, part: Scored, origin: Origin) -> pl.DataFrame:
     """One answer per item, rows of ``schema.ANSWERS``: its candidates' scores, and no reply."""
     of_item = ("item_id", "variant", *(column.name for column in ITEM_FACTS), "task", "text", "options", "item_hash")
-    constants = {**_constants(run, part, origin), **_of_model(key, model)}
+    constants = {**_constants(run, part, origin), **of_model(key, model)}
     typed = [pl.lit(value, ANSWERS.schema[name]).alias(name) for name, value in constants.items()]
     known = part.items.select(of_item).join(part.candidates, on="item_id").with_columns(typed)
     missing = [pl.lit(None, c.dtype).alias(c.name) for c in ANSWERS.columns if c.name not in known.columns]
@@ -158,7 +188,8 @@ def _constants(run: Run, part: Scored, origin: Origin) -> Mapping[str, Any]:
     }
 
 
-def _of_model(key: str, model: Model) -> Mapping[str, Any]:
+def of_model(key: str, model: Model) -> Mapping[str, Any]:
+    """The columns of an answer that are its model's."""
     return {
         "model": key,
         "requested_model": model.name(key),

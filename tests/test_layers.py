@@ -18,6 +18,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "jinja2": ("stages/report", "stages/validate"),
     "altair": "stages/report",
     "itables": "stages/report",
+    "inspect_ai": "stages/inspect_logs.py",
     "prefect": "flows",
     "prefect_dask": "flows/cluster.py",
     "distributed": "flows/cluster.py",

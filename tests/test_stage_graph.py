@@ -70,5 +70,5 @@ def test_every_module_is_plumbing_or_read_by_a_stage() -> None:
     beside = {path.parent.name for path in (ROOT / "stages").glob("*/__init__.py")}
     beside |= {path.stem for path in (ROOT / "stages").glob("*.py")}
     beside -= {"__init__", *STAGES}
-    outside = {"differences", "imports", "scores_file"}
+    outside = {"cells", "differences", "imports", "inspect_logs", "inspect_runs", "scores_file"}
     assert beside - PLUMBING - outside == {module for stage in PACKAGES.values() for module in read_by(stage)}

@@ -215,11 +215,20 @@ def _grids(facts: pl.DataFrame, files: pl.DataFrame) -> Checkable:
         pl.col("shown").n_unique().cast(pl.Int64),
         pl.struct("order_index", "shown").n_unique().cast(pl.Int64).alias("arrangements"),
         pl.col("scored", "hash_made", "item_hash").first(),
+        ((pl.col("access_route") == "imported") & ~pl.col("scored")).any().alias("others"),
     )
     asked = found.join(_expected(facts, files), on=["file", "item_id", "variant"])
-    grids = _begun(asked).with_columns(pl.min_horizontal("n_epochs", "n_orders").alias("n_shown"))
-    declared = grids.join(_declared_grids(grids), on=["n_epochs", "n_orders", "start"])
+    n_shown = pl.min_horizontal("n_epochs", "n_orders").alias("n_shown")
+    grids = _begun(asked).with_columns(_unless_others(n_shown, "shown"))
+    declared = grids.join(_declared_grids(grids), on=["n_epochs", "n_orders", "start"]).with_columns(
+        _unless_others(pl.col("orders_declared"), "orders")
+    )
     return Checkable(rules, declared.sort("file", "item_id", "variant"), FOLDER)
+
+
+def _unless_others(declared: pl.Expr, found: str) -> pl.Expr:
+    """What is ``declared``; as ``found`` where other programs asked, and chose the orders."""
+    return pl.when("others").then(found).otherwise(declared).alias(declared.meta.output_name())
 
 
 def _expected(facts: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:

@@ -31,14 +31,29 @@ def queries() -> list[str]:
 
 
 def options() -> set[str]:
-    return {option for command in COMMANDS.values() for parameter in command.params for option in parameter.opts}
+    every = [command for found in COMMANDS.values() for command in (found, *parts(found).values())]
+    return {
+        option
+        for command in every
+        for parameter in command.params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+    }
+
+
+def parts(command: Any) -> dict[str, Any]:
+    """The commands within one that is a group of them, such as ``import``."""
+    return dict(vars(command).get("commands", {}))
 
 
 @pytest.mark.parametrize("words", calls(), ids=" ".join)
 def test_a_call_is_understood(words: tuple[str, ...]) -> None:
     assert words[0] in COMMANDS
-    if len(words) > 1:
-        COMMANDS[words[0]].make_context(words[0], list(words[1:]))
+    command, given = COMMANDS[words[0]], list(words[1:])
+    if given and parts(command):
+        assert given[0] in parts(command)
+        command, given = parts(command)[given[0]], given[1:]
+    if given:
+        command.make_context(words[0], given)
 
 
 def test_the_documents_show_calls() -> None:

@@ -63,6 +63,9 @@ def checkup(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         (("import", "stereoset-scores", "nowhere.json", "--model", "m", "--date", "2026-11-30"), 2, "nowhere.json cannot be read"),
         (("run", "--runner", "dask"), 2, "--runner dask needs the address of a scheduler; add --address tcp://HOST:8786"),
         (("run", "--address", "tcp://127.0.0.1:1"), 2, "add --runner dask, or leave it out."),
+        (("import", "answers", "nowhere.csv", "--model", "m", "--date", "2026-11-30", "--collector", "A"), 2, "nowhere.csv cannot be read"),
+        (("export", "questions", "--plan", "x", "--output", "q.csv"), 2, "There is no plan 'x' in params.yaml; use one of: quick, full"),
+        (("export", "questions", "--output", "q.doc"), 2, "q.doc does not say its format; name it *.csv, *.xlsx, *.jsonl."),
         (("sql", "selec 1"), 2, "The query does not work"),
         (("sql", "select nothing from scores"), 2, "nothing"),
     ],
@@ -140,7 +143,9 @@ def test_help_needs_no_project_and_names_every_command(checkup: Checkup, monkeyp
     code, out, _ = checkup("--help")
     assert code == 0
     assert [
-        name for name in ("run", "plan", "models", "runs", "sql", "report", "fetch", "import") if name not in out
+        name
+        for name in ("run", "plan", "models", "runs", "sql", "report", "fetch", "import", "export")
+        if name not in out
     ] == []
 
 

@@ -22,6 +22,11 @@ RUNS: dict[str, tuple[f.Responder, str, str | None]] = {
     "model-a@2026-11-23.2": (TURNED, "changed", "yes"),
     "model-a@2026-11-30": (TURNED, "not repeated", "yes"),
     "model-a@2026-11-30.2": (STEADY, "no change seen", "no"),
+    "model-a@2026-12-01": (STEADY, "no change seen", "no"),
+    "model-a@2026-12-01.2": (TURNED, "changed", "yes"),
+    "model-a@2026-12-01.3": (TURNED, "changed", "yes"),
+    "model-a@2026-12-01.4": (STEADY, "no change seen", "no"),
+    "model-a@2026-12-01.5": (TURNED, "to be repeated", "yes"),
     "model-a@2026-12-07": (f.mixed({"invalid": 0.2}, TURNED), "not comparable", "no"),
 }
 

@@ -1,30 +1,29 @@
 -- one row per (run, benchmark, language, protocol, reference): whether its headline score changed since the reference
 --
--- The rule of scheduled check-ups: a corrected p of at most 0.005 is a hit, and a hit counts only where another run of the
--- model on the same day has it, too, in the same direction.
+-- The rule of scheduled check-ups: a corrected p of at most 0.005 is a hit, and a hit counts only where the run asked before or
+-- after it on the same day has it, too, in the same direction.
 --
 -- hit: the corrected p-value is at most 0.005
--- verdict: changed (a hit that was repeated), to be repeated (a hit; no other run of that day), not repeated (a hit that
---   another run of that day lacks), no change seen, or not comparable (a gate holds it back)
+-- verdict: changed (a hit that was repeated), to be repeated (a hit; it was asked no more that day), not repeated (a hit that
+--   the next run of the day lacks), no change seen, or not comparable (a gate holds it back)
 -- noise: the same difference between the reference and another run of its model on its day: nothing had changed there
 with headline as (
-    select *, coalesce(p_adjusted <= 0.005, false) as hit
+    select *, coalesce(p_adjusted <= 0.005, false) as hit, if(hit, sign(value), 0) as way
     from changes
     where family = 'primary'
 ),
 
-repeated as (
+neighbours as (
     select
-        one.run, one.benchmark, one.language, one.protocol, one.reference,
-        count(*) as n,
-        bool_or(other.hit and sign(other.value) = sign(one.value)) as confirmed
-    from headline one
-    join headline other
-        on other.model = one.model and other.date = one.date and other.run <> one.run
-        and other.reference = one.reference and other.metric = one.metric
-        and other.benchmark = one.benchmark and other.language = one.language and other.protocol = one.protocol
-    where one.hit and other.gate is null
-    group by one.run, one.benchmark, one.language, one.protocol, one.reference
+        run, benchmark, language, protocol, reference,
+        lead(run) over the_day is not null as asked_again,
+        hit and way in (coalesce(lag(way) over the_day, 0), coalesce(lead(way) over the_day, 0)) as repeated
+    from headline
+    join files.ledger using (run)
+    where gate is null
+    window the_day as (
+        partition by headline.model, headline.date, reference, benchmark, language, protocol, metric order by number
+    )
 ),
 
 noise as (
@@ -41,12 +40,12 @@ select
     case
         when gate is not null then 'not comparable'
         when not hit then 'no change seen'
-        when n_again is null then 'to be repeated'
-        when confirmed then 'changed'
-        else 'not repeated'
+        when repeated then 'changed'
+        when asked_again then 'not repeated'
+        else 'to be repeated'
     end as verdict,
     noise
 from headline
-left join (select * rename (n as n_again) from repeated) using (run, benchmark, language, protocol, reference)
+left join neighbours using (run, benchmark, language, protocol, reference)
 left join noise using (reference, benchmark, language, protocol)
 order by run, benchmark, protocol, language, reference
