@@ -153,6 +153,12 @@ def test_a_retired_run_is_not_compared(sides: tuple[Path, Path]) -> None:
     assert compared(sides).sentences[1] == f"Gone since then, and not compared: run {B}."
 
 
+def test_answers_that_were_not_judged_then_are_new(sides: tuple[Path, Path]) -> None:
+    _, folder = sides
+    files(folder, JUDGEMENTS)[f"model=model-b/{REST}"].unlink()
+    assert compared(sides).sentences[1] == f"New since then, and not compared: run {B}."
+
+
 def test_a_run_that_grew_is_compared_in_what_it_had(sides: tuple[Path, Path]) -> None:
     root, _ = sides
     asked = [f.make_questions([B], language, styles=["direct"], groups=SMALL) for language in ("en", "zh")]
