@@ -17,7 +17,7 @@ Made from `stages/schema`; do not edit, run `{COMMAND}` instead.
 
 Every table is Parquet, sorted by its grain, with exactly these columns and types. Where a table lies and which stage writes it stands in
 [architecture.md](architecture.md); `checkup sql` reads all of them under the same names. The views that are made of them (`runs`, `camps`,
-`latest` …) describe themselves:
+`latest` …) describe themselves, and [sql.md](sql.md) has questions to begin with:
 
 ```
 checkup sql "select view_name, comment from duckdb_views() where not internal"

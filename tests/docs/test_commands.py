@@ -27,7 +27,7 @@ def calls() -> tuple[tuple[str, ...], ...]:
 
 
 def queries() -> list[str]:
-    return [words[1] for words in calls() if words[0] == "sql" and len(words) > 1]
+    return [words[1] for words in calls() if words[0] == "sql" and len(words) > 1 and not words[1].startswith("-")]
 
 
 def options() -> set[str]:

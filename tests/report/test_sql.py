@@ -38,6 +38,8 @@ LISTS = (
     "params_sent",
     "access_routes",
     "collectors",
+    "replies",
+    "replies_before",
 )
 
 
@@ -149,4 +151,4 @@ def test_a_broken_file_is_named(tmp_path: Path, case: str) -> None:
 def test_a_view_of_what_is_not_there_is_named(project: Path) -> None:
     (project / SQL / "marts" / "late.sql").write_text("-- one row per x\nfrom nowhere", encoding="utf-8")
     with pytest.raises(DataError, match=r"late\.sql does not work: Catalog Error: Table with name nowhere"):
-        query(project, "select 1")
+        query(project, "from late")
