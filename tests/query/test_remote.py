@@ -154,11 +154,10 @@ def test_what_a_provider_says_is_heard_here(project: Path, wired: Callable[..., 
 def test_an_error_travels_whole_but_without_its_cause(kind: type[CallFailed]) -> None:
     import distributed  # noqa: F401  # from then on causes and tracebacks are pickled along
 
-    try:
+    with pytest.raises(kind) as raised:
         raise kind("rate_limited", "slowly", 1.5) from ValueError(KEY)
-    except CallFailed as raised:
-        assert KEY.encode() in pickle.dumps(raised)
-        packed = pickle.dumps(raised.bare())
+    assert KEY.encode() in pickle.dumps(raised.value)
+    packed = pickle.dumps(raised.value.bare())
     found = pickle.loads(packed)
     assert (type(found), found.kind, str(found), found.retry_after) == (kind, "rate_limited", "slowly", 1.5)
     assert KEY.encode() not in packed
