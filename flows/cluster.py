@@ -70,7 +70,9 @@ class Cluster:
         return asyncio.run(self._obstacles(models))
 
     async def _obstacles(self, models: Mapping[str, Model]) -> dict[str, str]:
-        async with self.gathered() as crew:
+        async with _connected(self.address) as client:
+            crew = Crew(self.address, client)
+            await crew.first_look()
             found = await crew.told(desk.obstacles, dict(models))
         return {
             model: f"on worker {place} {reason}"
@@ -79,13 +81,13 @@ class Cluster:
         }
 
     @asynccontextmanager
-    async def gathered(self) -> "AsyncIterator[Crew]":
-        """The workers that there are, all of them seen to be fit.
+    async def gathered(self, model: Model) -> "AsyncIterator[Crew]":
+        """See ``query.Workers.gathered``.
 
         :raises CheckupError: no scheduler answers, it has no workers, or one of them cannot work for us.
         """
         async with _connected(self.address) as client:
-            crew = Crew(self.address, client)
+            crew = Crew(self.address, client, model)
             await crew.first_look()
             watch = asyncio.create_task(crew.watch())
             try:
@@ -138,6 +140,7 @@ class Crew:
 
     address: str
     client: Any
+    model: Model | None = None
     _places: dict[str, _Place] = field(default_factory=dict)
     """The fit ones."""
     _unfit: dict[str, str] = field(default_factory=dict)
@@ -181,15 +184,23 @@ class Crew:
                     checks.create_task(self._admit(new))
 
     async def told(self, function: Any, *arguments: Any) -> dict[str, Any]:
-        """What ``function`` returns on every worker, which need not be free for it.
+        """What ``function`` returns on every worker.
 
         :raises CheckupError: it fails on one.
         """
-        found = await self.client.run(function, *arguments, workers=list(self._places), on_error="return")
+        found = await self._asked(list(self._places), function, *arguments)
         for place, result in found.items():
             if isinstance(result, Exception):
-                raise CheckupError(f"On worker {place}: {result}") from result
-        return dict(found)
+                raise CheckupError(f"On worker {place}: {str(result) or type(result).__name__}") from result
+        return found
+
+    async def _asked(self, places: Sequence[str], function: Any, *arguments: Any) -> dict[str, Any]:
+        """What ``function`` returns or raises on each of ``places``, which need not be free for it."""
+        try:
+            async with asyncio.timeout(IMPORT_SECONDS):
+                return dict(await self.client.run(function, *arguments, workers=list(places), on_error="return"))
+        except (OSError, TimeoutError) as error:
+            return dict.fromkeys(places, error)
 
     async def answer(self, chunk: desk.Chunk) -> list[desk.Result]:
         """See ``query.Crew.answer``: on the worker that has the fewest chunks."""
@@ -247,16 +258,23 @@ class Crew:
 
     async def _admit(self, new: Sequence[str]) -> None:
         """Take the workers ``new``, but for those that cannot work for us."""
-        try:
-            async with asyncio.timeout(IMPORT_SECONDS):
-                found = await self.client.run(desk.versions, workers=list(new), on_error="return")
-        except (OSError, TimeoutError) as error:
-            found = dict.fromkeys(new, error)
-        for address in new:
-            if reason := _misfit(address, found.get(address)):
+        found = await self._asked(new, desk.versions)
+        misfits = {address: _misfit(address, found.get(address)) for address in new}
+        fit = [address for address, reason in misfits.items() if reason is None]
+        if self.model and fit:
+            keyless = await self._asked(fit, desk.obstacles, {"": self.model})
+            misfits |= {address: _obstacle(address, keyless.get(address)) for address in fit}
+        for address, reason in misfits.items():
+            if reason:
                 self._unfit[address] = reason
             elif address in self._seen:
                 self._places[address] = _Place(asyncio.get_running_loop().create_future())
+
+
+def _obstacle(place: str, told: "dict[str, str] | Exception | None") -> str | None:
+    if not isinstance(told, dict):
+        return f"Worker {place} does not say what it can ask ({told})"
+    return f"Worker {place} cannot ask: {told['']}" if told else None
 
 
 def _misfit(place: str, told: "dict[str, str] | Exception | None") -> str | None:

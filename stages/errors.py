@@ -58,8 +58,11 @@ class CallFailed(CheckupError):
         self.retry_after = retry_after
 
     def __reduce__(self) -> tuple[type["CallFailed"], tuple[str, str, float | None]]:
-        """How it travels between processes: whole, but without what caused it."""
         return type(self), (self.kind, str(self), self.retry_after)
+
+    def bare(self) -> "CallFailed":
+        """The same without what caused it, which may hold a key: where Dask is, causes and tracebacks are pickled along."""
+        return type(self)(self.kind, str(self), self.retry_after)
 
 
 class Transient(CallFailed):

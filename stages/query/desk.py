@@ -98,7 +98,7 @@ class _Desk:
         try:
             endpoint = await self._endpoint(chunk.model, chunk.protocol)
         except CallFailed as error:
-            return [error] * len(chunk.asked)
+            return [error.bare()] * len(chunk.asked)
         return await asyncio.gather(*(_once(endpoint, each, chunk.model.timeout) for each in chunk.asked))
 
     async def _endpoint(self, model: Model, protocol: Protocol) -> Endpoint:
@@ -115,6 +115,7 @@ class _Desk:
 
 @cache
 def _desk() -> _Desk:
+    read_keys()
     desk = _Desk()
     threading.Thread(target=desk.loop.run_forever, name="desk", daemon=True).start()
     atexit.register(desk.close)
@@ -130,5 +131,5 @@ async def _once(endpoint: Endpoint, asked: Asked, limit: float) -> Result:
     try:
         reply = await attempt(endpoint, asked, limit)
     except CallFailed as error:
-        return error
+        return error.bare()
     return replace(reply, seconds=time.monotonic() - began)

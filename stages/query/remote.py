@@ -49,7 +49,8 @@ class Workers(Interface):
     def obstacles(self, models: Mapping[str, Model]) -> dict[str, str]:
         """``desk.obstacles`` of all workers: for each model that some cannot ask, why the first of them cannot."""
 
-    def gathered(self) -> AbstractAsyncContextManager[Crew]: ...
+    def gathered(self, model: Model) -> AbstractAsyncContextManager[Crew]:
+        """Those that there are, and that come, to ask ``model``; who cannot is left out."""
 
 
 def obstacles(models: Mapping[str, Model], protocols: Iterable[Protocol], workers: Workers | None) -> dict[str, str]:
@@ -67,7 +68,7 @@ async def opened_elsewhere(
 ) -> AsyncIterator[Endpoint]:
     """The endpoint that lets ``workers`` ask ``protocol`` of ``model``, ``connections`` calls at once in all."""
     here = model.model_copy(update={"ca_bundle": None})  # that file is the workers'
-    async with opened(here, protocol, model.api_base, "", ()) as alike, workers.gathered() as crew:
+    async with opened(here, protocol, model.api_base, "", ()) as alike, workers.gathered(model) as crew:
         endpoint = RemoteEndpoint(alike, model, protocol, crew, connections)
         try:
             yield endpoint

@@ -152,13 +152,19 @@ def test_a_run_that_loses_all_its_workers_is_incomplete_and_goes_on_with_a_new_o
     assert first < left <= len(server.requests) <= left + 16
 
 
-def test_a_worker_that_comes_later_takes_over(
+def test_a_worker_that_comes_later_takes_over_if_it_can(
     project: Path, server: Server, scheduler: Dask, enrol: Callable[..., Run]
 ) -> None:
-    run, first = enrol("wired", server.base, limit=20), scheduler.add()
+    """One without the key is left out; the next one finds it in the folder."""
+    run, first = enrol("wired", server.base, limit=20), scheduler.add(PLANTED_KEY=KEY)
+    roster = project / "params.yaml"
+    keyed = roster.read_text(encoding="utf-8").replace("openai/m, api", "openai/m, api_key_env: PLANTED_KEY, api")
+    roster.write_text(keyed, encoding="utf-8")
 
     def replace() -> None:
         kill_after(server, 20, first)
+        scheduler.add()
+        (scheduler.folder / ".env").write_text(f"PLANTED_KEY={KEY}\n", encoding="utf-8")
         scheduler.add()
 
     replacing = threading.Thread(target=replace)
@@ -167,6 +173,7 @@ def test_a_worker_that_comes_later_takes_over(
     replacing.join()
     assert answers(project).height == 20 * 4
     assert 20 * 4 <= len(server.requests) <= 20 * 4 + 16
+    assert {call.headers["authorization"] for call in server.calls} == {f"Bearer {KEY}"}
 
 
 def kill_after(server: Server, count: int, worker: "subprocess.Popen[bytes]") -> None:

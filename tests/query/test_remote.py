@@ -41,25 +41,29 @@ class Here(Workers):
 
     number: int = 2
     lose: int = 0
+    away: float = 0.0
+    """Seconds that a chunk takes beside its calls."""
     sizes: list[int] = field(default_factory=list)
-    bytes: list[int] = field(default_factory=list)
+    sent: list[bytes] = field(default_factory=list)
+    came: list[bytes] = field(default_factory=list)
 
     def obstacles(self, models: Mapping[str, Model]) -> dict[str, str]:
         return desk.obstacles(models)
 
     @asynccontextmanager
-    async def gathered(self) -> "AsyncIterator[Here]":
+    async def gathered(self, model: Model) -> "AsyncIterator[Here]":  # noqa: ARG002
         yield self
 
     async def answer(self, chunk: desk.Chunk) -> list[desk.Result]:
-        packed = pickle.dumps(chunk)
         self.sizes.append(len(chunk.asked))
-        self.bytes.append(len(packed))
+        self.sent.append(pickle.dumps(chunk))
         number = len(self.sizes)
-        results = await asyncio.to_thread(desk.answer, pickle.loads(packed))
+        results = await asyncio.to_thread(desk.answer, pickle.loads(self.sent[-1]))
+        await asyncio.sleep(self.away)
         if number <= self.lose:
             raise Transient("worker_lost", "the worker was lost", retry_after=0)
-        return list(pickle.loads(pickle.dumps(results)))
+        self.came.append(pickle.dumps(results))
+        return list(pickle.loads(self.came[-1]))
 
 
 @pytest.fixture
@@ -91,14 +95,14 @@ def telling(_: dict[str, Any]) -> Response:
 
 
 def test_the_rows_are_the_same_but_for_times(project: Path, wired: Callable[..., Run]) -> None:
-    workers = Here()
+    workers = Here(away=0.1)
     with serving(telling) as server:
         here = ask(project, wired(server.base, ", seed: true"))
         run, seed = wired(server.base, ", seed: true"), "seed"
         there = ask(project, run, workers)
     assert there.drop("run", *TIMES).equals(here.drop("run", *TIMES))
     assert set(there["reply"]) == {"he, and your key is ***"}
-    assert there["latency"].min() >= 0.01  # type: ignore[operator]
+    assert 0.01 <= there["latency"].min() < workers.away  # type: ignore[operator]
     assert len(server.requests) == 2 * QUESTIONS
     assert sorted(body[seed] for body in server.requests[:QUESTIONS]) == sorted(
         body[seed] for body in server.requests[QUESTIONS:]
@@ -114,12 +118,13 @@ def test_chunks_are_shares_of_the_calls_that_may_be_open(project: Path, wired: C
     assert server.most_open <= CONNECTIONS
 
 
-def test_a_chunk_is_small_and_names_no_item(project: Path, wired: Callable[..., Run]) -> None:
+def test_a_chunk_is_small_and_has_neither_item_nor_wording_nor_key(project: Path, wired: Callable[..., Run]) -> None:
     workers = Here(number=1)
     with serving(lambda _: chat("he")) as server:
         ask(project, wired(server.base), workers)
     assert max(workers.sizes) == CONNECTIONS
-    assert max(workers.bytes) / CONNECTIONS * 8 < LARGEST
+    assert max(map(len, workers.sent)) / CONNECTIONS * 8 < LARGEST
+    assert [word for word in (b"item_id", b"domain", b"comma", KEY.encode()) if word in b"".join(workers.sent)] == []
 
 
 def test_a_lost_chunk_is_asked_again_and_counts_as_spent(project: Path, wired: Callable[..., Run]) -> None:
@@ -150,12 +155,24 @@ def test_what_a_provider_says_is_heard_here(project: Path, wired: Callable[..., 
     assert next(runs(read_ledger(project))).entry.state == "open"
 
 
+def test_of_an_error_only_what_it_says_comes_back(project: Path, wired: Callable[..., Run]) -> None:
+    import distributed  # noqa: F401  # from then on causes and tracebacks are pickled along
+
+    workers = Here()
+    with pytest.raises(Incomplete, match=r"127\.0\.0\.1:9"):
+        ask(project, wired("http://127.0.0.1:9/v1", ", max_attempts: 1, cool_off: 0.05"), workers)
+    assert workers.came
+    assert [word for word in (b"ClientConnectorError", b"tblib") if word in b"".join(workers.came)] == [b"tblib"]
+
+
 @pytest.mark.parametrize("kind", [CallFailed, Transient, Terminal, ModelUnavailable])
 def test_an_error_travels_whole_but_without_its_cause(kind: type[CallFailed]) -> None:
-    try:
+    import distributed  # noqa: F401  # from then on causes and tracebacks are pickled along
+
+    with pytest.raises(kind) as raised:
         raise kind("rate_limited", "slowly", 1.5) from ValueError(KEY)
-    except CallFailed as raised:
-        packed = pickle.dumps(raised)
+    assert KEY.encode() in pickle.dumps(raised.value)
+    packed = pickle.dumps(raised.value.bare())
     found = pickle.loads(packed)
     assert (type(found), found.kind, str(found), found.retry_after) == (kind, "rate_limited", "slowly", 1.5)
     assert KEY.encode() not in packed
