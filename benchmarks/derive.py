@@ -19,11 +19,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from stages.ledger import Request, Run, frozen, record
+from stages.ledger import Run, record
 from stages.load import load_all
 from stages.params import read_params
 from stages.query.rows import unanswered_row
 from stages.query.sheets import sheet, walked
+from stages.requests import Request, frozen
 from stages.schema import ANSWERS, TASKS
 from stages.store import ROOT_VARIABLE, Partition, partitions, write
 

@@ -12,10 +12,11 @@ from typing import Any
 
 from benchmarks.cases import ADDRESS, CONNECTIONS, PROMPTS, RECORDS, ROUTES, TIMEOUT, Route
 from flows.fetching import fetch
-from stages.ledger import Request, enter
+from stages.ledger import enter
 from stages.load import load_all
 from stages.params import PARAMS_FILE, read_params
 from stages.query.sheets import sheet, walked
+from stages.requests import Request
 from stages.store import partitions
 from stages.validate.stereoset import CLUSTERS
 from tests.conftest import make_project

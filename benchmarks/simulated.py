@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from stages.ledger import Request, Run, frozen, record
+from stages.ledger import Run, record
 from stages.load import load_all
 from stages.params import Params, read_params
 from stages.query.rows import unanswered_row
 from stages.query.sheets import sheet, walked
+from stages.requests import Request, frozen
 from stages.schema import ANSWERS, TASKS
 from stages.store import Partition, partitions, write
 from tests.end_to_end.checkout import Checkout, make_checkout

@@ -72,8 +72,8 @@ def schedule(
     from flows import handing_on
     from flows.schedule import Times, serve
     from flows.selection import plannable
-    from stages.ledger import requested_zone
     from stages.params import read_params
+    from stages.requests import requested_zone
 
     root = project_root()
     wanted: dict[str, Any] = {

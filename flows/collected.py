@@ -11,13 +11,14 @@ from flows.fetching import unpacked
 from stages.cells import read_cells, write_cells
 from stages.errors import DataError, UsageError
 from stages.imports import Taken, take_in
-from stages.ledger import Request, Run
+from stages.ledger import Run
 from stages.load import load_all
 from stages.params import Model, read_params
 from stages.query.by_hand import answers
 from stages.query.faults import redacted
 from stages.query.filled import Collected, collected
 from stages.query.template import HEADINGS, SPOKEN, template
+from stages.requests import Request
 from stages.schema import ANSWERS
 from stages.store import Partition
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import polars as pl
 
 from flows.selection import select
-from stages.ledger import Request, planned, read_ledger
+from stages.ledger import planned, read_ledger
 from stages.load import load_all
 from stages.params import read_params
 from stages.query.estimate import estimate
+from stages.requests import Request
 
 
 def estimates(

@@ -20,8 +20,9 @@ from flows.selection import named_runs, plan_runs
 from stages import judge, load, query, reduce, report, score, stopping, validate
 from stages.command import prepare, short
 from stages.errors import CheckupError, Incomplete, Stopped
-from stages.ledger import Request, Run, read_ledger, runs
+from stages.ledger import Run, read_ledger, runs
 from stages.params import read_params
+from stages.requests import Request
 from stages.store import exclusive, project_root
 
 BEFORE: dict[str, Callable[[Path], Any]] = {"load": load.load_all, "validate items": validate.validate_items}

@@ -11,11 +11,12 @@ from stages.datasets import lacking
 from stages.errors import UsageError
 from stages.imports import Origin, Taken, take_in
 from stages.inspect_runs import INSPECT
-from stages.ledger import Run, named, read_ledger, today
+from stages.ledger import Run, named, read_ledger
 from stages.load import items
 from stages.load.stereoset import BENCHMARKS
 from stages.params import Model, read_params
 from stages.query.faults import redacted
+from stages.requests import today
 from stages.schema import ANSWERS, JUDGEMENTS
 from stages.store import Partition, partitions, read
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from stages.ledger import Request
+from stages.requests import Request
 
 
 class Runner(StrEnum):

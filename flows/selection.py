@@ -6,9 +6,10 @@ from pathlib import Path
 
 from stages.datasets import lacking
 from stages.errors import UsageError
-from stages.ledger import Request, Run, enter, frozen, read_ledger, requested_protocols, runs
+from stages.ledger import Run, enter, read_ledger, runs
 from stages.params import Params, known, read_params
 from stages.query.remote import Workers, obstacles
+from stages.requests import Request, frozen, requested_protocols
 
 
 @dataclass(frozen=True)

@@ -7,22 +7,9 @@ import polars as pl
 import pytest
 
 from stages.errors import LedgerError, UsageError
-from stages.ledger import (
-    Ledger,
-    Request,
-    Run,
-    askable,
-    enter,
-    planned,
-    read_ledger,
-    record,
-    reindex,
-    runs,
-    seal,
-    today,
-    with_run,
-)
+from stages.ledger import Ledger, Run, askable, enter, planned, read_ledger, record, reindex, runs, seal, with_run
 from stages.params import Params, read_params
+from stages.requests import Request, today
 from stages.schema import ANSWERS
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)

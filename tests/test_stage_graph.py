@@ -19,6 +19,7 @@ PLUMBING = {
         "ledger",
         "locks",
         "params",
+        "requests",
         "roster",
         "stamps",
         "stopping",

@@ -6,9 +6,10 @@ import polars as pl
 import pytest
 
 from stages.errors import DataError, LedgerError, UsageError
-from stages.ledger import Request, Run, named, planned, read_ledger, record, runs
+from stages.ledger import Run, named, planned, read_ledger, record, runs
 from stages.locks import held
 from stages.params import read_params
+from stages.requests import Request
 from stages.schema import ANSWERS, CONTRACTS, JUDGEMENTS
 from stages.store import Partition, forget, partitions, project_root, prune, read, read_items, recorded, write
 

@@ -15,7 +15,7 @@ import polars as pl
 from stages.datasets import lacking
 from stages.entries import Entry
 from stages.errors import UsageError
-from stages.ledger import Request, Run, frozen, requested_protocols
+from stages.ledger import Run
 from stages.params import Model, Params
 from stages.query.asking import Asked
 from stages.query.client_errors import failure_in
@@ -26,6 +26,7 @@ from stages.query.questions import Key, Question
 from stages.query.reply import clean
 from stages.query.rows import partition_facts, unanswered_row
 from stages.query.sheets import Sheet, sheet, walked
+from stages.requests import Request, frozen, requested_protocols
 from stages.schema import ANSWERS
 from stages.store import Partition
 

@@ -10,13 +10,13 @@ from zoneinfo import ZoneInfo
 from stages.cells import Cells, Line
 from stages.entries import Asking, Entry, every
 from stages.errors import DataError
-from stages.ledger import Request
 from stages.params import Params
 from stages.query.asking import Asked
 from stages.query.by_hand import ByHand, Given, entry, sheets, to_paste
 from stages.query.questions import Key
 from stages.query.sheets import walked
 from stages.query.template import HEADINGS, PARTS, plan_read
+from stages.requests import Request
 
 LONGEST = 80
 """Characters of a cell that a sentence shows."""

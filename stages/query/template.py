@@ -6,10 +6,10 @@ from pathlib import Path
 
 import polars as pl
 
-from stages.ledger import Request
 from stages.params import Params
 from stages.query.by_hand import ByHand, entry, sheets, to_paste
 from stages.query.sheets import walked
+from stages.requests import Request
 
 HEADINGS = {
     "id": ("id", "编号"),

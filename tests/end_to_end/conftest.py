@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from stages.ledger import Request, Run, planned, read_ledger, record
+from stages.ledger import Run, planned, read_ledger, record
 from stages.load import load_all
 from stages.params import read_params
+from stages.requests import Request
 
 
 @pytest.fixture

@@ -14,11 +14,12 @@ import pytest
 from flows.collected import Source, export_questions, import_answers
 from stages.errors import CheckupError, DataError, UsageError
 from stages.judge import judge
-from stages.ledger import Request, enter, named, read_ledger
+from stages.ledger import enter, named, read_ledger
 from stages.load import load_all
 from stages.params import read_params
 from stages.query import Silent, query_model
 from stages.query.sheets import sheet, walked
+from stages.requests import Request
 from stages.schema import ANSWERS
 from stages.store import partitions, read_all, recorded
 from stages.validate import validate_answers

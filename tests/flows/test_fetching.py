@@ -14,9 +14,9 @@ from flows.selection import plan_runs
 from stages import download
 from stages.datasets import DATASETS, PROVENANCE, blob_id, lacking
 from stages.errors import CheckupError, ContractBroken, DataError, LedgerError, UsageError
-from stages.ledger import Request
 from stages.load import items, load_all
 from stages.query import Silent, ask_run
+from stages.requests import Request
 from tests.files import FileServer, Sent, sending
 from tests.shared import shared
 from tests.stereoset import as_hugging_face, official, records

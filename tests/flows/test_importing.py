@@ -12,10 +12,11 @@ import pytest
 
 from flows.importing import import_stereoset
 from stages.errors import DataError, UsageError
-from stages.ledger import Request, enter, named, read_ledger
+from stages.ledger import enter, named, read_ledger
 from stages.load import load_all
 from stages.params import read_params
 from stages.query import Silent, query_model
+from stages.requests import Request
 from stages.schema import ANSWERS
 from stages.store import forget, read_all, recorded
 from stages.validate import validate_answers

@@ -19,8 +19,9 @@ from flows.collected import Source, export_questions, import_answers
 from flows.inspecting import export_inspect, import_inspect
 from stages.errors import DataError, UsageError
 from stages.judge import judge, judge_all
-from stages.ledger import Request, read_ledger
+from stages.ledger import read_ledger
 from stages.query import Silent, query_model
+from stages.requests import Request
 from stages.schema import ANSWERS
 from stages.store import read_all, recorded
 from stages.validate import validate_answers

@@ -13,11 +13,12 @@ import pytest
 from filelock import FileLock
 
 from stages.errors import DataError, Incomplete, LedgerError, Stopped, UsageError
-from stages.ledger import Request, Run, planned, read_ledger, record, runs
+from stages.ledger import Run, planned, read_ledger, record, runs
 from stages.load import load_all
 from stages.params import read_params
 from stages.query import Silent, ask_run, query_model
 from stages.query.rows import NOT_ASKED
+from stages.requests import Request
 from stages.schema import ANSWERS
 from stages.store import partitions, read_all
 from tests.wire import Response, chat, error, prompt_of, serving

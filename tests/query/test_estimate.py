@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from flows.estimating import estimates
-from stages.ledger import Request, Run
+from stages.ledger import Run
 from stages.query.estimate import ASSUMED, SEEN
+from stages.requests import Request
 from tests.query.test_ask_run import QUESTIONS, answers, ask, he, wired
 from tests.wire import serving
 

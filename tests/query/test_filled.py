@@ -7,11 +7,11 @@ import pytest
 
 from stages.cells import Cells, Line
 from stages.errors import DataError
-from stages.ledger import Request
 from stages.load import load_all
 from stages.params import read_params
 from stages.query.filled import Collected, collected
 from stages.query.template import template
+from stages.requests import Request
 from tests.conftest import make_project
 
 Read = Callable[..., Collected]

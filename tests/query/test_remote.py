@@ -14,11 +14,12 @@ import polars as pl
 import pytest
 
 from stages.errors import CallFailed, Incomplete, ModelUnavailable, Terminal, Transient, UsageError
-from stages.ledger import Request, Run, planned, read_ledger, record, runs
+from stages.ledger import Run, planned, read_ledger, record, runs
 from stages.load import load_all
 from stages.params import Model, read_params
 from stages.query import Budget, Silent, Workers, ask_run, desk
 from stages.query.remote import RemoteEndpoint, obstacles
+from stages.requests import Request
 from stages.schema import ANSWERS
 from stages.store import partitions, read_all
 from tests.wire import Response, chat, error, serving

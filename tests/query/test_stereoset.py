@@ -14,12 +14,13 @@ import pytest
 
 from stages.entries import Entry
 from stages.errors import UsageError
-from stages.ledger import Request, Run, enter
+from stages.ledger import Run, enter
 from stages.orders import orders
 from stages.params import read_params
 from stages.query import Silent, ask_run
 from stages.query.prompts import render
 from stages.query.questions import Question, expected
+from stages.requests import Request
 from stages.schema import ANSWERS, ITEMS
 from stages.store import items_path, partitions, read_all, write
 from stages.validate import validate_answers

@@ -5,10 +5,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from stages.ledger import Ledger, Request, planned, read_ledger, record
+from stages.ledger import Ledger, planned, read_ledger, record
 from stages.load import load_all
 from stages.params import read_params
 from stages.query import Silent, ask_run
+from stages.requests import Request
 from stages.schema import ANSWERS
 from stages.store import read, read_items, recorded, write
 from tests.conftest import make_project

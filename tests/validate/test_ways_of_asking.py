@@ -7,10 +7,11 @@ import polars as pl
 import pytest
 
 from stages.errors import ContractBroken
-from stages.ledger import Ledger, Request, planned, read_ledger, record
+from stages.ledger import Ledger, planned, read_ledger, record
 from stages.load import load_all
 from stages.params import read_params
 from stages.query import Silent, ask_run
+from stages.requests import Request
 from stages.schema import ANSWERS
 from stages.store import Partition, read, recorded, write
 from stages.validate import validate_answers

@@ -1,0 +1,134 @@
+"""A request, and what it asks for: the ledger entry that it is frozen into."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from stages.entries import Entry, every
+from stages.errors import UsageError
+from stages.orders import balanced_epochs
+from stages.params import Params, known, time_zone
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asks for; ``None`` and empty mean: as the plan says."""
+
+    model: str
+    plan: str | None = None
+    benchmarks: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+    date: str | None = None
+    epochs: int | None = None
+    limit: int | None = None
+    seed: int = 0
+    fresh: bool = False
+    temperature: float | None = None
+    shuffle: bool = False
+    timezone: str | None = None
+    """Where the date of a new run is taken, instead of that of params.yaml."""
+
+
+def requested_zone(params: Params, request: Request) -> str:
+    """The time zone in which the date of a new run is taken: that of ``request``, or else of params.yaml.
+
+    :raises UsageError: the request names none that there is.
+    """
+    try:
+        return time_zone(request.timezone or params.timezone)
+    except ValueError as error:
+        raise UsageError(f"--timezone: {error}; correct it.") from error
+
+
+def today(zone: str, now: datetime) -> str:
+    """The date of a run that starts at ``now`` in the time zone ``zone``."""
+    return now.astimezone(ZoneInfo(zone)).date().isoformat()
+
+
+def frozen(params: Params, request: Request, now: datetime) -> Entry:
+    """The entry that ``request`` asks for.
+
+    :raises UsageError: a name is unknown, the epochs cannot be balanced over the orders, or the model cannot be asked so.
+    """
+    model = params.models[known("model", request.model, params.models)]
+    plan_name = known("plan", request.plan or params.default_plan, params.plans)
+    plan = params.plans[plan_name]
+    benchmarks = _each("benchmark", request.benchmarks or plan.benchmarks, params.benchmarks)
+    protocols = requested_protocols(params, request)
+    languages = _languages(params, request, benchmarks, protocols)
+    epochs = request.epochs or plan.epochs
+    _refuse_unfit(params, request, protocols, epochs)
+    return Entry(
+        opened=now.astimezone(UTC).replace(microsecond=0),
+        plan=plan_name,
+        benchmarks=benchmarks,
+        languages=languages,
+        protocols=protocols,
+        left_out=_left_out(params, benchmarks, languages, protocols),
+        styles=tuple(plan.styles),
+        epochs=epochs,
+        # What is drawn at a temperature differs from time to time.
+        each_order_once=model.deterministic and request.epochs is None and not request.temperature,
+        asked_once=tuple(name for name in protocols if params.protocols[name].scored),
+        limit=request.limit,
+        seed=request.seed,
+        temperature=request.temperature,
+        shuffle=request.shuffle,
+    )
+
+
+def requested_protocols(params: Params, request: Request) -> tuple[str, ...]:
+    """The protocols that ``request`` names, or else its plan."""
+    plan = params.plans[known("plan", request.plan or params.default_plan, params.plans)]
+    return _each("protocol", request.protocols or plan.protocols, params.protocols)
+
+
+def _each(kind: str, wanted: Iterable[str], names: dict[str, Any] | list[str]) -> tuple[str, ...]:
+    """What is ``wanted`` of ``names``, each once."""
+    return tuple(known(kind, name, names) for name in dict.fromkeys(wanted))
+
+
+def _languages(
+    params: Params, request: Request, benchmarks: tuple[str, ...], protocols: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The languages that ``request`` names, or else those of params.yaml that anything asked is there in."""
+    if request.languages:
+        return _each("language", request.languages, params.spoken)
+    possible = every(benchmarks, params.languages, protocols)
+    fitting = {language for benchmark, language, protocol in possible if params.fits(benchmark, language, protocol)}
+    return tuple(language for language in params.languages if language in fitting or not fitting)
+
+
+def _refuse_unfit(params: Params, request: Request, protocols: tuple[str, ...], epochs: int) -> None:
+    """:raises UsageError: the epochs cannot be balanced, or the model cannot be asked by one of ``protocols``."""
+    asked = [params.protocols[name] for name in protocols]
+    for protocol in asked:
+        balanced_epochs(epochs, protocol.cycle, protocol.orders == "over_items")
+    if obstacle := params.models[request.model].unscorable(asked):
+        raise UsageError(f"Model {request.model} cannot be asked: {obstacle}.")
+    if request.temperature is not None and all(protocol.scored for protocol in asked):
+        raise UsageError(f"--temperature draws no answer of {', '.join(protocols)}, which scores texts; leave it out.")
+
+
+def _left_out(
+    params: Params, benchmarks: tuple[str, ...], languages: tuple[str, ...], protocols: tuple[str, ...]
+) -> tuple[str, ...]:
+    """What of ``benchmarks``, ``languages`` and ``protocols`` does not fit each other.
+
+    :raises UsageError: one of them would not be asked at all.
+    """
+    possible = every(benchmarks, languages, protocols)
+    asked = [asking for asking in possible if params.fits(*asking)]
+    for place, kind in enumerate(("benchmark", "language", "protocol")):
+        for name in (benchmarks, languages, protocols)[place]:
+            if not any(asking[place] == name for asking in asked):
+                others = " and ".join(
+                    ", ".join(names) for i, names in enumerate((benchmarks, languages, protocols)) if i != place
+                )
+                raise UsageError(
+                    f"{kind.capitalize()} {name} does not fit {others}; see what does: checkup benchmarks."
+                )
+    return tuple(".".join(asking) for asking in possible if asking not in asked)
