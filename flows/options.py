@@ -28,7 +28,7 @@ Date = Annotated[
     str | None,
     typer.Option(
         metavar="YYYY-MM-DD",
-        help="Go on with the run of this date. Default: today in the time zone of params.yaml, as of every new run.",
+        help="Go on with the run of this date. Default: today, as of every new run, in the zone of --timezone.",
     ),
 ]
 Epochs = Annotated[int | None, typer.Option(min=1, help="How often each item is asked.")]

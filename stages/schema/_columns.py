@@ -21,7 +21,7 @@ EPOCH_NUMBER = Column("epoch", INT, "1…N, which repetition of the question thi
 ORDER = Column("order_index", INT, "0…orders−1, which balanced order the options were shown in")
 RUN = Column("run", TEXT, "model@date[.n], e.g. gemma-3-270m@2026-11-30")
 MODEL = Column("model", TEXT, "roster key of the model")
-DATE = Column("date", TEXT, "date of the run, YYYY-MM-DD, in the time zone of params.yaml")
+DATE = Column("date", TEXT, "date of the run, YYYY-MM-DD, in the time zone of params.yaml or of its schedule")
 
 ITEM_FACTS = (
     Column("domain", TEXT, "group of the item: occupation, pronoun, control, untyped …"),

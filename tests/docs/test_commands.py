@@ -31,7 +31,12 @@ def queries() -> list[str]:
 
 
 def options() -> set[str]:
-    return {option for command in COMMANDS.values() for parameter in command.params for option in parameter.opts}
+    return {
+        option
+        for command in COMMANDS.values()
+        for parameter in command.params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+    }
 
 
 @pytest.mark.parametrize("words", calls(), ids=" ".join)

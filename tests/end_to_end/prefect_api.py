@@ -2,12 +2,14 @@
 
 import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 
+Run = dict[str, Any]
 FINAL = {"COMPLETED", "FAILED", "CANCELLED", "CRASHED"}
 
 
@@ -48,28 +50,28 @@ class Prefect:
         return str(self.post(f"deployments/{deployment}/create_flow_run", parameters=parameters)["id"])
 
     def miss(self, deployment: str, times: int) -> None:
-        """Make as many runs by the schedule of ``deployment`` as lie in the past, as if nobody had served it."""
-        start = datetime.now(UTC) - timedelta(days=365)
-        self.post(f"deployments/{deployment}/schedule", start_time=start.isoformat(), min_runs=times, max_runs=times)
+        """Have the yearly schedule of ``deployment`` want as many runs in the past, as if nobody had served it."""
+        now = datetime.now(UTC)
+        span = {"start_time": (now - timedelta(days=366 * (times + 1))).isoformat(), "end_time": now.isoformat()}
+        self.post(f"deployments/{deployment}/schedule", **span, min_runs=times, max_runs=times)
 
-    def runs(self) -> list[dict[str, Any]]:
+    def runs(self) -> list[Run]:
         """All flow runs that were to start by now, in the order in which they were."""
         now = {"before_": datetime.now(UTC).isoformat()}
-        found: list[dict[str, Any]] = self.post(
+        found: list[Run] = self.post(
             "flow_runs/filter", flow_runs={"expected_start_time": now}, sort="EXPECTED_START_TIME_ASC"
         )
         return found
 
-    def wait(self, count: int, seconds: float) -> list[dict[str, Any]]:
-        """The flow runs that were to start by now, once at least ``count`` of them, and all that began, have ended."""
+    def wait(self, done: Callable[[list[Run]], object], seconds: float) -> list[Run]:
+        """The flow runs that were to start by now, once they are ``done`` and none is going on."""
         deadline = time.monotonic() + seconds
         while True:
             try:
                 found = self.runs()
             except httpx.TransportError:  # it does not answer yet
                 found = []
-            ended = [run for run in found if run["state_type"] in FINAL]
-            if len(ended) >= count and all(run["state_type"] in FINAL for run in found if run["start_time"]):
+            if done(found) and all(run["state_type"] in FINAL for run in found if run["start_time"]):
                 return found
             assert time.monotonic() < deadline, [(run["state_name"], run["name"]) for run in found]
             time.sleep(0.5)
