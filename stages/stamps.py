@@ -41,7 +41,7 @@ class Stamps:
     """The units of one stage."""
 
     root: Path
-    stage: str
+    name: str
     code: str
     units: dict[str, Unit] = field(default_factory=dict)
     files: dict[str, tuple[Stat, str]] = field(default_factory=dict)
@@ -50,19 +50,22 @@ class Stamps:
     """The units of today: what is saved."""
 
     @classmethod
-    def read(cls, root: Path, stage: str) -> "Stamps":
-        """What is remembered of ``stage`` (a package or module of ``stages/``); nothing, where its code changed since."""
-        code = code_hash(stage)
+    def read(cls, root: Path, stage: str, name: str = "") -> "Stamps":
+        """What is remembered of ``stage`` (a package or module of ``stages/``); nothing, where its code changed since.
+
+        ``name`` tells apart what one stage does at different times; without one it is the stage's.
+        """
+        code, name = code_hash(stage), name or stage
         try:
-            found = json.loads((root / FOLDER / f"{stage}.json").read_text(encoding="utf-8"))
+            found = json.loads((root / FOLDER / f"{name}.json").read_text(encoding="utf-8"))
             if found["code"] != code:
-                return cls(root, stage, code)
+                return cls(root, name, code)
             files = {
                 path: ((size, time, inode), digest) for path, (size, time, inode, digest) in found["files"].items()
             }
-            return cls(root, stage, code, {name: Unit(**unit) for name, unit in found["units"].items()}, files)
+            return cls(root, name, code, {name: Unit(**unit) for name, unit in found["units"].items()}, files)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return cls(root, stage, code)
+            return cls(root, name, code)
 
     def kept(self, name: str, inputs: Iterable[Path], text: str = "") -> Unit | None:
         """The unit ``name``, if it would be made the same again and what was made is still there; else null."""
@@ -93,7 +96,7 @@ class Stamps:
             "units": {name: vars(unit) for name, unit in sorted(self.seen.items())},
             "files": {path: (*self.files[path][0], self.files[path][1]) for path in sorted(named & set(self.files))},
         }
-        write_whole(self.root / FOLDER / f"{self.stage}.json", json.dumps(content, ensure_ascii=False))
+        write_whole(self.root / FOLDER / f"{self.name}.json", json.dumps(content, ensure_ascii=False))
 
     def _hashes(self, paths: Iterable[Path]) -> dict[str, str]:
         return {path.relative_to(self.root).as_posix(): self._hash(path) for path in paths}

@@ -4,6 +4,7 @@ Parquet is the truth. Views read it where it lies, so nothing is locked and a qu
 """
 
 import os
+from collections.abc import Container
 from contextlib import closing
 from pathlib import Path
 
@@ -21,18 +22,19 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
 """No extension is ever fetched: nothing here may need the network."""
 
 
-def connect(root: Path) -> duckdb.DuckDBPyConnection:
+def connect(root: Path, settled: Container[str] = ()) -> duckdb.DuckDBPyConnection:
     """An in-memory database whose views are the history of the project in ``root``.
 
     Views ``items, answers, judgements, votes, scores, contracts`` have the columns of ``stages.schema``; ``runs`` and
-    the marts are described in ``duckdb_columns()``, as all are. An empty history gives empty views.
+    the marts are described in ``duckdb_columns()``, as all are. An empty history gives empty views. Those ``settled`` are tables of
+    what there is now, for who asks for them again and again.
 
     :raises CheckupError: the ledger and the files disagree, or a file does not fit its table.
     """
     connection = opened()
     try:
         files.attach(connection, root)
-        sql.create(connection, root)
+        sql.create(connection, root, settled)
     except BaseException:
         connection.close()
         raise

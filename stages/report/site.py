@@ -50,6 +50,8 @@ SECTIONS = (
 )
 ONCE = ("changes", "pairs", "wordings", "compared", "items", "provenance", "history", "published")
 """Sections that stand in the page once, in all languages; the others stand in it once per language."""
+SETTLED = ("served", "drift", "latest", "contested", "runs")
+"""Views that the sections read again and again, each time over the whole history; on the page they are read once."""
 TAGS = {"en": "en", "zh": "zh-Hans"}
 """Language of an item -> language tag for HTML."""
 _DATE = re.compile(r"@?\d{4}-\d{2}-\d{2}[\w.-]*")
@@ -93,7 +95,7 @@ def report_all(root: Path) -> Path:
     :raises CheckupError: the ledger and the files disagree, a file does not fit its table, or answers are not scored.
     """
     _all_scored(root)
-    with closing(connect(root)) as connection:
+    with closing(connect(root, SETTLED)) as connection:
         page = render(root, connection, [Labels.read(root, language) for language in LANGUAGES])
     path = root / SITE / PAGE
     write_whole(path, page)

@@ -6,7 +6,7 @@ A file opens with its grain (``-- one row per …``); lines ``-- column: meaning
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -84,23 +84,24 @@ def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
             yield from _nodes(branch)
 
 
-def create(connection: duckdb.DuckDBPyConnection, root: Path) -> None:
-    """Create every view in ``connection``, with its comments.
+def create(connection: duckdb.DuckDBPyConnection, root: Path, settled: Container[str] = ()) -> None:
+    """Create every view in ``connection``, with its comments; those ``settled`` as tables of what there is now.
 
     :raises DataError: as of ``views``, or a view reads what is not there.
     """
     for view in views(root):
-        create_view(connection, view)
-        comment(connection, view, "view")
+        kind = "table" if view.name in settled else "view"
+        create_view(connection, view, kind)
+        comment(connection, view, kind)
 
 
-def create_view(connection: duckdb.DuckDBPyConnection, view: View) -> None:
-    """Create ``view``, which reads only what is there already.
+def create_view(connection: duckdb.DuckDBPyConnection, view: View, kind: str = "view") -> None:
+    """Create ``view``, which reads only what is there already, as a ``kind`` (view or table).
 
     :raises DataError: it reads something else.
     """
     try:
-        connection.execute(f"create view {view.name} as {view.query}")
+        connection.execute(f"create {kind} {view.name} as {view.query}")
     except (duckdb.CatalogException, duckdb.BinderException) as error:
         problem = str(error).splitlines()[0].rstrip(".!")
         raise DataError(f"{view.name}.sql does not work: {problem}; correct the file in {SQL}.") from error

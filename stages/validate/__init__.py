@@ -12,6 +12,7 @@ import polars as pl
 from stages.ledger import read_ledger
 from stages.params import read_params
 from stages.schema import ANSWERS, CONTRACTS, ITEMS, PUBLISHED
+from stages.stamps import Stamps
 from stages.store import VALIDATION, Partition, items_path, published_path, read_unchecked, recorded, write
 from stages.validate import answers, items, published
 from stages.validate.contracts import Checkable
@@ -35,13 +36,21 @@ def docs_index(name: str) -> str:
 
 
 def validate_items(root: Path) -> None:
-    """Check the items of every benchmark that params.yaml names, and other people's figures.
+    """Check the items of every benchmark that params.yaml names, and other people's figures; not again what was found good.
 
     :raises ContractBroken: a rule does not hold; the message names suite, rule, file and the first rows that break it.
     :raises DataError: the items of a benchmark are not there, or it has no contracts.
     """
-    checkables = [c for benchmark in read_params(root).benchmarks for c in _of_items(root, benchmark)]
+    benchmarks = read_params(root).benchmarks
+    stamps = Stamps.read(root, "validate", "items")
+    inputs = [*(items_path(root, benchmark) for benchmark in benchmarks), published_path(root)]
+    if stamps.kept("items", inputs, " ".join(benchmarks)):
+        return
+    checkables = [c for benchmark in benchmarks for c in _of_items(root, benchmark)]
     _publish(root, "items", check([*checkables, *_of_published(root)]))
+    outputs = [root / VALIDATION / "items.parquet", root / docs_index("items")]
+    stamps.put("items", inputs, outputs, " ".join(benchmarks))
+    stamps.save()
 
 
 def check_items(benchmark: str, frame: pl.DataFrame, file: str, mend: str) -> None:

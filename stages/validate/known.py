@@ -30,7 +30,7 @@ class Known:
 
     @classmethod
     def read(cls, root: Path, parts: Sequence[Partition]) -> "Known":
-        stamps = Stamps.read(root, "validate")
+        stamps = Stamps.read(root, "validate", "answers")
         runs = {run: list(own) for run, own in groupby(parts, key=lambda part: part.run)}
         known = cls(root, stamps, runs)
         for run in runs:

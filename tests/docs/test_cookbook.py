@@ -1,5 +1,6 @@
 """Every question of docs/sql.md is answered over a recorded history, with the columns that it promises."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -7,7 +8,7 @@ import pytest
 
 from stages.ledger import named, read_ledger
 from stages.load import load_all
-from stages.report import query
+from stages.report import Session
 from stages.schema import ANSWERS, CONTRACTS, Outcome
 from stages.score import score_and_compare
 from stages.store import VALIDATION, partitions, read, write
@@ -63,13 +64,19 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.fixture(scope="module")
+def session(history: Path) -> Iterator[Session]:
+    with Session(history) as opened:
+        yield opened
+
+
 def test_the_cookbook_has_its_questions() -> None:
     assert len({recipe.question for recipe in recipes()}) >= 15
 
 
 @pytest.mark.parametrize("recipe", recipes(), ids=lambda recipe: recipe.name)
-def test_a_question_is_answered(history: Path, recipe: Recipe) -> None:
-    found = query(history, recipe.query)
+def test_a_question_is_answered(session: Session, recipe: Recipe) -> None:
+    found = session.ask(recipe.query)
     assert found.columns == recipe.columns
     assert found.height > 0
     assert all(found[name].null_count() < found.height for name in recipe.columns if name not in UNKNOWN)
@@ -79,17 +86,17 @@ UNKNOWN = {"note", "ci_low", "ci_high"}
 """Columns that may be null in every row of so small a history."""
 
 
-def of(history: Path, name: str) -> pl.DataFrame:
+def of(session: Session, name: str) -> pl.DataFrame:
     (recipe,) = (each for each in recipes() if each.name == name)
-    return query(history, recipe.query)
+    return session.ask(recipe.query)
 
 
-def test_the_answers_are_right(history: Path) -> None:
+def test_the_answers_are_right(session: Session) -> None:
     """Where the made-up history says what must come out."""
-    assert of(history, "1a").filter(date="2026-11-23")["value"].to_list() == [100.0, 100.0]
-    assert of(history, "1a")["difference"].null_count() == 2
-    assert set(of(history, "3a")["vote_before"]) == {"stereotype"}
-    assert of(history, "8a")["served"].to_list() == [["served-2"]]
-    assert of(history, "9a").filter(outcome="invalid")["reply"].unique().to_list() == ["perhaps"]
-    assert set(of(history, "10a").filter(model="qwen-plus")["order_pull"]) == {100.0}
-    assert of(history, "14a")["model"].unique().sort().to_list() == ["gpt-4o", "qwen-plus"]
+    assert of(session, "1a").filter(date="2026-11-23")["value"].to_list() == [100.0, 100.0]
+    assert of(session, "1a")["difference"].null_count() == 2
+    assert set(of(session, "3a")["vote_before"]) == {"stereotype"}
+    assert of(session, "8a")["served"].to_list() == [["served-2"]]
+    assert of(session, "9a").filter(outcome="invalid")["reply"].unique().to_list() == ["perhaps"]
+    assert set(of(session, "10a").filter(model="qwen-plus")["order_pull"]) == {100.0}
+    assert of(session, "14a")["model"].unique().sort().to_list() == ["gpt-4o", "qwen-plus"]

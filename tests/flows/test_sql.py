@@ -43,7 +43,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def session(root: Path) -> Iterator[Session]:
     with Session(root) as opened:
         yield opened
@@ -174,13 +174,14 @@ def test_whatever_only_reads_is_answered(session: Session, text: str) -> None:
     assert session.ask(text).height >= READING[text]
 
 
-def test_a_query_opens_only_what_it_names(session: Session) -> None:
-    session.ask("select count(*) from scores")
-    assert set(session.opened) == {"scores"}
-    session.ask("from latest")
-    assert set(session.opened) == {"scores"}
-    session.ask("from outcomes")
-    assert set(session.opened) == {"scores", "judgements"}
+def test_a_query_opens_only_what_it_names(root: Path) -> None:
+    with Session(root) as session:
+        session.ask("select count(*) from scores")
+        assert set(session.opened) == {"scores"}
+        session.ask("from latest")
+        assert set(session.opened) == {"scores"}
+        session.ask("from outcomes")
+        assert set(session.opened) == {"scores", "judgements"}
 
 
 def typed(session: Session, *keys: str) -> None:

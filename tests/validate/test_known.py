@@ -15,6 +15,7 @@ from stages.store import forget, partitions, read, write
 from stages.validate import answers, validate_answers
 from tests.validate.test_validate import copied, written
 
+pytestmark = pytest.mark.slow
 FIRST, SECOND = "gemma-3-270m@2026-11-30", "gemma-3-270m@2026-12-07"
 
 
@@ -70,7 +71,6 @@ def test_a_new_run_alone_is_checked_and_all_are_counted(root: Path) -> None:
     assert len(checked) == 6
 
 
-@pytest.mark.slow
 def test_without_anything_new_one_run_gives_the_results(root: Path) -> None:
     before = written(root)
     again(root)
@@ -98,7 +98,6 @@ def change(path: Path, **columns: pl.Expr) -> None:
     pl.read_parquet(path, hive_partitioning=False).with_columns(**columns).write_parquet(path)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", BROKEN)
 def test_where_anything_is_broken_it_is_said_of_all(root: Path, case: str) -> None:
     again(root)

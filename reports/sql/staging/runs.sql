@@ -41,7 +41,7 @@ with asked as (
         sum(prompt_tokens)::bigint as prompt_tokens,
         sum(completion_tokens)::bigint as completion_tokens,
         sum(cached_tokens)::bigint as cached_tokens,
-        sum(cost) as cost,
+        round(sum(cost), 9) as cost, -- sums of parallel parts differ in the last bits
         count(*) filter (where failure is null and cost is null) as n_cost_unknown,
         round(sum(latency), 3) as seconds_asked,
         min(asked_at) filter (where failure is distinct from 'not_asked') as first_asked,
