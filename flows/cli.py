@@ -1,6 +1,7 @@
 """The command line. Everything heavy is imported inside the command that needs it."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -87,13 +88,13 @@ def run(
     fail_on_change: FailOnChange = False,
 ) -> None:
     """Ask the models, judge and score their answers, and build the report."""
-    from flows import changes, cluster, evaluate, handing_on, prepare, totals
+    from flows import changes, cluster, evaluate, handing_on, prepare
     from flows.printing import say_skipped
     from flows.selection import select
     from stages.params import read_params
 
     root = project_root()
-    handing_on.check(root, push, git_commit)
+    handing_on.check(root, handing_on.Wanted(push, git_commit))
     if workers := cluster.workers(runner, address):
         prepare()  # the workers are reached through Prefect's client, and they say which models can be asked
     if not seal:
@@ -121,10 +122,7 @@ def run(
         address=address,
         ask_again=fail_on_change,
     )
-    _show_any(root, _HEADLINE, _SENTENCES)
-    for line in [*totals.lines(root, asked), *changes.lines(root, asked)]:
-        typer.echo(line)
-    typer.echo(f"Report: {root / SITE / 'index.html'}")
+    _say_found(root, asked)
     if fail_on_change and changes.confirmed(root, asked):
         raise typer.Exit(cli_compare.CHANGED)
 
@@ -233,6 +231,16 @@ _RUNS = """
         n_calls, prompt_tokens, completion_tokens, cached_tokens, cost, n_cost_unknown, seconds, drift
     from runs order by model, date, number
 """
+
+
+def _say_found(root: Path, runs: Sequence[str]) -> None:
+    """What ``runs`` found, what they took, what changed, and where the report is."""
+    from flows import changes, totals
+
+    _show_any(root, _HEADLINE, _SENTENCES)
+    for line in [*totals.lines(root, runs), *changes.lines(root, runs)]:
+        typer.echo(line)
+    typer.echo(f"Report: {root / SITE / 'index.html'}")
 
 
 def _show_any(root: Path, *queries: str) -> None:

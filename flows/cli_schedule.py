@@ -88,7 +88,7 @@ def schedule(
     asked = request(plan, benchmark, language, protocol, **wanted)
     zone = requested_zone(read_params(root), asked)
     plannable(root, model or [], asked)
-    handing_on.check(root, push, git_commit)
+    handing_on.check(root, handing_on.Wanted(push, git_commit))
     parameters = {
         **wanted,
         "models": model or [],

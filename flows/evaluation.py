@@ -5,7 +5,7 @@ from flows import settings
 settings.apply()  # Prefect reads its settings once, when it is imported
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -135,23 +135,43 @@ def evaluate(
         shuffle=shuffle,
         timezone=timezone,
     )
+    asking = Asking(seal, max_connections, runner, address)
     with stopping.on_signals(scheduled.signals()), PROGRESS:
-        for name in BEFORE:
-            stage(name)
-        workers = cluster.workers(runner, address)
-        chosen = chosen_runs(list(models), request, seal, workers)
-        failed = ask_all(chosen, seal, max_connections, runner, address)
-        recorded = record_all()
-        if recorded and ask_again and not seal:
-            again = runs_again(chosen, request, workers)
-            failed |= ask_all(again, seal, max_connections, runner, address)
-            chosen += again
-            recorded = not again or record_all()
-        if not recorded:
-            return Cancelled(message="Stopped; every answer received so far is kept, run again to go on.")
-        state = closed(chosen, failed, push, git_commit)
+        state = checked_up(list(models), request, asking, ask_again, handing_on.Wanted(push, git_commit))
     scheduled.tell(state)
     return state
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How the runs of a flow are asked; see the parameters of ``evaluate``."""
+
+    seal: bool
+    max_connections: int | None
+    runner: str
+    address: str | None
+
+    @property
+    def workers(self) -> query.Workers | None:
+        return cluster.workers(self.runner, self.address)
+
+
+def checked_up(
+    models: list[str], request: Request, asking: Asking, ask_again: bool, wanted: handing_on.Wanted
+) -> State[Any]:
+    """Everything that ``evaluate`` does, and how it ended."""
+    for name in BEFORE:
+        stage(name)
+    chosen = chosen_runs(models, request, asking)
+    failed = ask_all(chosen, asking)
+    recorded = record_all()
+    if recorded and ask_again and not asking.seal and (again := runs_again(chosen, request, asking)):
+        failed |= ask_all(again, asking)
+        chosen += again
+        recorded = record_all()
+    if not recorded:
+        return Cancelled(message="Stopped; every answer received so far is kept, run again to go on.")
+    return closed(chosen, failed, wanted)
 
 
 def record_all() -> bool:
@@ -164,48 +184,42 @@ def record_all() -> bool:
     return True
 
 
-def runs_again(chosen: list[Run], request: Request, workers: query.Workers | None) -> list[Run]:
+def runs_again(chosen: list[Run], request: Request, asking: Asking) -> list[Run]:
     """A further run of today for each model of ``chosen`` with a difference that counts only when it is repeated."""
     root = project_root()
     models = changes.to_repeat(root, [run.id for run in chosen])
-    return plan_runs(root, models, replace(request, fresh=True, date=None), workers)[0] if models else []
+    return plan_runs(root, models, replace(request, fresh=True, date=None), asking.workers)[0] if models else []
 
 
-def closed(chosen: list[Run], failed: dict[str, Exception], push: bool, git_commit: bool) -> State[Any]:
+def closed(chosen: list[Run], failed: dict[str, Exception], wanted: handing_on.Wanted) -> State[Any]:
     """Show in Prefect's UI what is recorded, hand it on as asked, and say how the flow ended."""
     root, ids = project_root(), [run.id for run in chosen]
     artifacts.publish(root, ids, failed)
     for row in changes.confirmed(root, ids):
         artifacts.changed(row["run"], row["reference"], changes.sentence(row))
-    handed = handing_on.hand_on(root, ids, max(run.date for run in chosen), push, git_commit)
+    handed = handing_on.hand_on(root, ids, max(run.date for run in chosen), wanted)
     if problems := [*failed.values(), *handed]:
         error = Incomplete(" ".join(str(problem) for problem in problems))
         return Failed(message=str(error), data=error)
     return Completed(message=f"{len(ids)} run{'' if len(ids) == 1 else 's'}", data=ids)
 
 
-def chosen_runs(models: list[str], request: Request, seal: bool, workers: query.Workers | None = None) -> list[Run]:
+def chosen_runs(models: list[str], request: Request, asking: Asking) -> list[Run]:
     """The runs to ask, put into the ledger; to seal, the open runs there are."""
     root = project_root()
-    return named_runs(root, models, request.date) if seal else plan_runs(root, models, request, workers)[0]
+    if asking.seal:
+        return named_runs(root, models, request.date)
+    return plan_runs(root, models, request, asking.workers)[0]
 
 
-def ask_all(
-    chosen: list[Run],
-    seal: bool,
-    max_connections: int | None = None,
-    runner: str = cluster.THREADS,
-    address: str | None = None,
-) -> dict[str, Exception]:
+def ask_all(chosen: list[Run], asking: Asking) -> dict[str, Exception]:
     """Ask all runs; return what went wrong by run id. One failed model does not hold up the others."""
     roster = read_params(project_root()).models
     futures: dict[str, PrefectFuture[None]] = {}
     embedded: list[Any] = []
     for run in chosen:
         local = run.model in roster and roster[run.model].is_local
-        futures[run.id] = ask.submit(
-            run.id, seal, max_connections, runner, address, return_state=False, wait_for=embedded if local else []
-        )
+        futures[run.id] = ask.submit(run.id, **vars(asking), return_state=False, wait_for=embedded if local else [])
         if local:  # two servers on few cores are slower than one after the other
             embedded = [allow_failure(futures[run.id])]
     results = {run_id: _error(future) for run_id, future in futures.items()}

@@ -6,6 +6,7 @@ Neither can lose an answer: what is to be handed on lies in the project by then,
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from flows import versions
@@ -26,23 +27,31 @@ _SAFE = "every answer is recorded, only the commit is missing"
 _HELD = "index.lock"
 
 
-def check(root: Path, push: bool, git_commit: bool) -> None:
+@dataclass(frozen=True)
+class Wanted:
+    """What is handed on."""
+
+    push: bool
+    git_commit: bool
+
+
+def check(root: Path, wanted: Wanted) -> None:
     """See before anything is paid whether handing on could work.
 
     :raises UsageError: there is no DVC remote to push to, or git would not commit here.
     """
-    if push and not versions.has_remote(root):
+    if wanted.push and not versions.has_remote(root):
         raise UsageError("--push: DVC has no default remote; add one with: dvc remote add --default NAME URL.")
-    if git_commit and (obstacle := _obstacle(root)):
+    if wanted.git_commit and (obstacle := _obstacle(root)):
         raise UsageError(f"--git-commit: {obstacle}.")
 
 
-def hand_on(root: Path, runs: Sequence[str], date: str, push: bool, git_commit: bool) -> list[CheckupError]:
+def hand_on(root: Path, runs: Sequence[str], date: str, wanted: Wanted) -> list[CheckupError]:
     """Push and commit as asked, the push first so that no commit names answers that nobody can get; return what failed."""
     steps: list[Callable[[], None]] = []
-    if push:
+    if wanted.push:
         steps.append(lambda: versions.push(root))
-    if git_commit:
+    if wanted.git_commit:
         steps.append(lambda: commit(root, message(date, runs, headlines(root, runs))))
     return [problem for step in steps if (problem := _problem(step))]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flows import handing_on
-from flows.handing_on import check, commit, hand_on, message
+from flows.handing_on import Wanted, check, commit, hand_on, message
 from flows.headlines import Headline
 from stages.errors import CheckupError, UsageError
 
@@ -100,7 +100,7 @@ def test_only_the_ledger_and_the_lock_are_committed_whatever_else_is_changed_or_
     git("add", "staged.txt")
     with (project / "params.yaml").open("a", encoding="utf-8") as changed:
         changed.write("# mine\n")
-    check(project, push=False, git_commit=True)
+    check(project, Wanted(push=False, git_commit=True))
     commit(project, "Check-up.\n\nruns\n")
     assert git("show", "--name-only", "--format=%s").split() == [
         "Check-up.",
@@ -153,8 +153,8 @@ def test_an_obstacle_is_named_before_anything_is_paid_and_again_at_the_end(
 ) -> None:
     spoil(git, project)
     with pytest.raises(UsageError, match=rf"^--git-commit: {sentence}"):
-        check(project, push=False, git_commit=True)
-    (problem,) = hand_on(project, [], DAY, push=False, git_commit=True)
+        check(project, Wanted(push=False, git_commit=True))
+    (problem,) = hand_on(project, [], DAY, Wanted(push=False, git_commit=True))
     assert str(problem).startswith("Nothing was committed: ")
     assert str(problem).endswith("; every answer is recorded, only the commit is missing.")
     assert (project / "runs" / "wired.yaml").exists()
@@ -193,4 +193,4 @@ def test_in_the_middle_of_a_merge_git_says_why_it_will_not(git: Git, project: Pa
 
 def test_without_a_remote_a_push_is_refused_before_anything_is_paid(project: Path) -> None:
     with pytest.raises(UsageError, match=r"^--push: DVC has no default remote; add one with: dvc remote add"):
-        check(project, push=True, git_commit=False)
+        check(project, Wanted(push=True, git_commit=False))
