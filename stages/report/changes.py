@@ -24,22 +24,16 @@ _CHANGED = """
 """
 """The last compared day of each model, and every day with a hit that counts or may come to."""
 _COURSE = f"""
-    select
-        run, model, date, benchmark, language, protocol, metric, value, ci_low, ci_high,
-        any_value(verdict) as verdict, bool_or(pinned) as pinned
-    from scores
-    left join (select run, benchmark, language, protocol, metric, verdict from changed)
+    select trend.*, verdict, pinned
+    from trend
+    left join (select run, benchmark, language, protocol, metric, any_value(verdict) as verdict from changed group by all)
         using (run, benchmark, language, protocol, metric)
     left join (select distinct reference as run, benchmark, language, protocol, true as pinned from changed)
         using (run, benchmark, language, protocol)
-    join (select run, number from runs) using (run)
-    where
-        served_model = 'all' and style = 'all' and typed = 'all' and status = 'all' and domain = 'all'
-        and metric in ('{"', '".join(LEADING)}', 'ss_macro') and value is not null
+    where metric in ('{"', '".join(LEADING)}', 'ss_macro') and value is not null
         and (not starts_with(benchmark, 'stereoset-') or (run, language, protocol) not in (
-            select (run, language, protocol) from scores where benchmark = 'stereoset'
+            select (run, language, protocol) from trend where benchmark = 'stereoset'
         ))
-    group by run, model, date, number, benchmark, language, protocol, metric, value, ci_low, ci_high
     qualify count(*) over (partition by model, benchmark, language, protocol) > 1
     order by benchmark, language, protocol, model, date, number
 """

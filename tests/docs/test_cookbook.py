@@ -10,7 +10,7 @@ from stages.ledger import named, read_ledger
 from stages.load import load_all
 from stages.report import Session
 from stages.schema import ANSWERS, CONTRACTS, Outcome
-from stages.score import score_and_compare
+from stages.score import score_all, score_and_compare
 from stages.store import VALIDATION, partitions, read, write
 from tests import factories as f
 from tests import pairs as p
@@ -22,6 +22,7 @@ GROUPS = {"occupation": (6, 6, 0), "control": (10, 10, 0)}
 ANSWERING = {
     FORMER: f.always_stereotype,
     LATEST: f.mixed({"refusal": 0.05, "invalid": 0.1, "error": 0.02}, f.coin),
+    "qwen-plus@2026-11-23": f.mixed({"refusal": 0.2}, f.always_first),
     OTHER: f.mixed({"refusal": 0.2}, f.always_first),
 }
 
@@ -48,6 +49,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = judgements()
     scores, compared = score_and_compare(rows)
     f.record(root, rows, scores, compared)
+    score_all(root)
     for part in partitions(named(read_ledger(root), LATEST)):
         path = part.path(root, ANSWERS)
         if path.exists():
@@ -98,5 +100,9 @@ def test_the_answers_are_right(session: Session) -> None:
     assert set(of(session, "3a")["vote_before"]) == {"stereotype"}
     assert of(session, "8a")["served"].to_list() == [["served-2"]]
     assert of(session, "9a").filter(outcome="invalid")["reply"].unique().to_list() == ["perhaps"]
+    assert dict(of(session, "16a").select("run", "verdict").rows()) == {
+        LATEST: "not comparable",
+        OTHER: "no change seen",
+    }
     assert set(of(session, "10a").filter(model="qwen-plus")["order_pull"]) == {100.0}
     assert of(session, "14a")["model"].unique().sort().to_list() == ["gpt-4o", "qwen-plus"]
