@@ -30,3 +30,19 @@ def test_whoever_holds_the_project_for_too_long_is_named(tmp_path: Path, monkeyp
     with pytest.raises(CheckupError, match=f"{os.getpid()}.*dvc repro elsewhere"):
         versions.commit(checkout.root)
     assert len(tries) > 1, "it must be waited for"
+
+
+def test_what_others_track_in_the_project_is_left_alone(project: Path) -> None:
+    """Without names, `dvc commit` would record also what a user added and has not decided on."""
+    assert versions.ours_alone(project)
+    added = project / "data" / "mine" / "table.csv.dvc"
+    added.parent.mkdir()
+    added.touch()
+    assert not versions.ours_alone(project)
+    added.unlink()
+    (project / ".cache").mkdir(exist_ok=True)
+    (project / ".cache" / "dvc.yaml").touch()
+    assert versions.ours_alone(project)
+    with (project / "dvc.yaml").open("a", encoding="utf-8") as stages:
+        stages.write("  mine:\n    cmd: true\n")
+    assert not versions.ours_alone(project)

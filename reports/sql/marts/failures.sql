@@ -5,14 +5,9 @@
 select
     run, model, date, benchmark, language, protocol, failure,
     count(*) as n,
-    any_value(n_expected) as n_expected,
+    cast(sum(count(*)) over (partition by run, benchmark, language, protocol) as bigint) as n_expected,
     min(failure_message) as example
 from answers
-join (
-    select run, benchmark, language, protocol, count(*) as n_expected
-    from answers
-    group by run, benchmark, language, protocol
-) using (run, benchmark, language, protocol)
-where failure is not null
 group by run, model, date, benchmark, language, protocol, failure
+qualify failure is not null
 order by run, benchmark, protocol, language, failure

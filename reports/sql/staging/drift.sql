@@ -10,14 +10,17 @@
 -- served_before: its served models, the one with most replies first
 -- n_fingerprints: different fingerprints in the run
 -- drift: what changed, in one sentence
-with models as (
+with every as materialized ( -- over all answers, which are to be read once
+    select run, requested_model, served_model, fingerprint, n_answers from served
+),
+models as (
     select run, min(requested_model) as requested_model, served_model, sum(n_answers)::bigint as n
-    from served
+    from every
     group by run, served_model
 ),
 prints as (
     select run, list(distinct fingerprint) filter (where fingerprint is not null) as fingerprints
-    from served
+    from every
     group by run
 ),
 seen as (

@@ -31,26 +31,45 @@
 -- served_models: the model names that the provider says it served, unknown where it says none; null of an imported run
 -- fingerprints: the provider's fingerprints of what it served
 -- drift: null, or in a sentence what is served otherwise than in the run before, or changed in the run; see the view drift
-with asked as (
+-- A run is asked in few ways: what differs from answer to answer is summed up before lists are made.
+with ways as (
+    select
+        run, served_model, fingerprint, access_route,
+        failure is null as answered,
+        failure is distinct from 'not_asked' as asked,
+        count(*) as n,
+        count(cost) as n_cost,
+        sum(attempts) as n_calls,
+        sum(prompt_tokens) as prompt_tokens,
+        sum(completion_tokens) as completion_tokens,
+        sum(cached_tokens) as cached_tokens,
+        sum(cost) as cost,
+        sum(latency) as seconds_asked,
+        min(asked_at) as first_asked,
+        max(asked_at) as last_asked
+    from files.answers
+    group by run, served_model, fingerprint, access_route, answered, asked
+),
+asked as (
     select
         run,
-        count(*) as n_expected,
-        count(*) filter (where failure is null) as n_answered,
-        count(*) filter (where failure is not null) as n_failures,
-        sum(attempts)::bigint as n_calls,
+        sum(n)::bigint as n_expected,
+        coalesce(sum(n) filter (where answered), 0)::bigint as n_answered,
+        n_expected - n_answered as n_failures,
+        sum(n_calls)::bigint as n_calls,
         sum(prompt_tokens)::bigint as prompt_tokens,
         sum(completion_tokens)::bigint as completion_tokens,
         sum(cached_tokens)::bigint as cached_tokens,
         round(sum(cost), 9) as cost, -- sums of parallel parts differ in the last bits
-        count(*) filter (where failure is null and cost is null) as n_cost_unknown,
-        round(sum(latency), 3) as seconds_asked,
-        min(asked_at) filter (where failure is distinct from 'not_asked') as first_asked,
-        max(asked_at) filter (where failure is distinct from 'not_asked') as last_asked,
+        coalesce(sum(n - n_cost) filter (where answered), 0)::bigint as n_cost_unknown,
+        round(sum(seconds_asked), 3) as seconds_asked,
+        min(first_asked) filter (where asked) as first_asked,
+        max(last_asked) filter (where asked) as last_asked,
         list_sort(
-            list(distinct coalesce(served_model, 'unknown')) filter (where failure is null and access_route <> 'imported')
+            list(distinct coalesce(served_model, 'unknown')) filter (where answered and access_route <> 'imported')
         ) as served_models,
         list_sort(list(distinct fingerprint) filter (where fingerprint is not null)) as fingerprints
-    from files.answers
+    from ways
     group by run
 ),
 judged as (
