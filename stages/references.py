@@ -45,7 +45,8 @@ def pin(root: Path, run_id: str, model: str | None = None) -> Run:
         key = known("model with runs", model, ledger.runs) if model else run.model
         pinned.append(run)
         asked = set(run.entry.asks)
-        kept = [other for other in references.get(key, []) if not asked & set(named(ledger, other).entry.asks)]
+        asks = {other.id: set(other.entry.asks) for other in runs(ledger, retired=True)}
+        kept = [other for other in references.get(key, []) if other in asks and not asked & asks[other]]
         return {**references, key: [*kept, run_id]}
 
     write_references(root, change)

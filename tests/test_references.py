@@ -109,6 +109,8 @@ def test_a_pin_without_its_run_is_named(root: Path) -> None:
     (root / "runs.yaml").write_text("asked: [model-a, model-b]\nreferences: {model-a: [model-a@2020-01-01]}\n", "utf-8")
     with pytest.raises(LedgerError, match=r"runs\.yaml pins model-a@2020-01-01 as the reference of model-a"):
         compared(root)
+    pin(root, "model-a@2026-11-16")
+    assert read_references(root) == {"model-a": ["model-a@2026-11-16"]}, "what the message says mends it"
 
 
 def test_twins_asked_the_same_on_the_same_day(root: Path) -> None:

@@ -211,12 +211,18 @@ CHANGES = Table(
         Column("here", FLOAT, "the metric over these targets in this run", True),
         Column("there", FLOAT, "the metric over these targets in the reference", True),
         Column(
-            "coverage", FLOAT, "100 · usable / expected answers of the shared items, of the side that has less", True
+            "coverage",
+            FLOAT,
+            "100 · usable answers (of strength: those with log-probabilities) / expected ones of the shared items, of the side that has less",
+            True,
         ),
         Column("bound_low", FLOAT, "the least that value could be, whatever the missing answers had been", True),
         Column("bound_high", FLOAT, "the most that value could be", True),
         Column(
-            "gate", TEXT, "why it counts as no change: protocol, coverage or controls; null when it may count", True
+            "gate",
+            TEXT,
+            "why it counts as no change: protocol, coverage, controls or value; null when it may count",
+            True,
         ),
         Column("differs", pl.List(TEXT), "what is not like for like, e.g. items, prompts, parameters, served model"),
         Column("metrics_version", INT, "version of the metrics' definitions"),

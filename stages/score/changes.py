@@ -11,7 +11,8 @@ import polars as pl
 from stages.schema import ALL, CHANGES, METRICS_VERSION, TOGETHER, Kind
 from stages.score.alike import ASKED, PART, PROTOCOL, differing, shared
 from stages.score.answers import numbered
-from stages.score.concepts import concepts
+from stages.score.bounds import HIGH, LOW, extremes
+from stages.score.concepts import CONCEPT, concepts
 from stages.score.estimates import FIELDS, mean, precedence
 from stages.score.intervals import SHARE, Estimates, newcombe, wilson
 from stages.score.paired import DEFAULT, LEAN, LMS, PAIR_LEAN, SS, STRENGTH, THERE, Compared, differences
@@ -30,12 +31,13 @@ COVERED = 95.0
 """Percent of the shared items' answers that must be usable on both sides."""
 MEASURABLE = 0.8
 """What the lower end of a control score must reach on both sides."""
-CONTROLS, COVERAGE = "controls", "coverage"
+CONTROLS, COVERAGE, VALUE = "controls", "coverage", "value"
 SCOPE = (*PART, "domain", "style")
 _SIDE = (*PART, "here")
 _TARGET = ("kind", "type", "target")
-_COUNTS = ("expected", "usable")
-_SIDED = (*(c.column for c in COMPARED), *_COUNTS)
+_COUNTS = ("expected", "usable", "with_odds")
+_COLUMNS = [compared.column for compared in COMPARED]
+_SIDED = (*(f"{name}{end}" for name in _COLUMNS for end in ("", LOW, HIGH)), *_COUNTS)
 
 
 def changes(sides: pl.DataFrame) -> pl.DataFrame:
@@ -73,8 +75,18 @@ def _concepts(both: pl.DataFrame) -> pl.DataFrame:
     answers = numbered(
         with_kind(both.drop(ASKED).join(names, on=_SIDE)).with_columns(pl.lit(ALL).alias("served_model"))
     )
-    found = concepts(answers).join(names, on="partition").rename({"typed": "type"})
-    sign = pl.col("type").replace_strict({"male": 1, "female": -1}, default=None, return_dtype=pl.Int64)
+    found = _with_columns(concepts(answers))
+    for end, filled in extremes(answers):
+        ends = _with_columns(filled).select(*CONCEPT, pl.col(_COLUMNS).name.suffix(end))
+        found = found.join(ends, on=CONCEPT, how="left", maintain_order="left")
+    # Where a side misses no answer, its values are their own ends.
+    own = (pl.coalesce(f"{name}{end}", name).alias(f"{name}{end}") for name in _COLUMNS for end in (LOW, HIGH))
+    return found.with_columns(own).join(names, on="partition", maintain_order="left").rename({"typed": "type"})
+
+
+def _with_columns(found: pl.DataFrame) -> pl.DataFrame:
+    """``found`` (see ``concepts.concepts``) with those columns that are compared and not in it."""
+    sign = pl.col("typed").replace_strict({"male": 1, "female": -1}, default=None, return_dtype=pl.Int64)
     return found.with_columns(
         (pl.col("log_odds") * sign).alias(STRENGTH.column),
         _share("stereotypes", pl.col("preferred")).alias(SS.column),
@@ -101,33 +113,29 @@ def _compared(joined: pl.DataFrame, metric: Compared) -> pl.DataFrame:
     own = joined.filter(pl.col("kind") == metric.kind)
     if metric is STRENGTH:
         own = own.filter(pl.col(STRENGTH.column).is_not_null().any().over(SCOPE))
-    beside = own.group_by(SCOPE).agg(_coverage(), *_bounds(metric))
+    beside = own.group_by(SCOPE).agg(_coverage(metric.counted), *_bounds(metric))
     found = differences(own, metric, SCOPE).join(beside, on=SCOPE)
     return found.select(sorted(found.columns))
 
 
-def _coverage() -> pl.Expr:
-    sides = [pl.col(f"usable{side}").sum() / pl.col(f"expected{side}").sum() for side in ("", THERE)]
+def _coverage(counted: str) -> pl.Expr:
+    sides = [pl.col(f"{counted}{side}").sum() / pl.col(f"expected{side}").sum() for side in ("", THERE)]
     return (100 * pl.min_horizontal(sides)).alias("coverage")
 
 
 def _bounds(metric: Compared) -> list[pl.Expr]:
-    """The least and the most that the difference could be: each missing answer lies at one end of the range, then the other.
+    """The least and the most that the difference could be, whatever the missing answers had been.
 
     Log-odds have no ends, and so no bounds.
     """
-    low, high = metric.bounds
     if metric is STRENGTH:
         return [pl.lit(None, pl.Float64).alias(name) for name in ("bound_low", "bound_high")]
-    ends = {}
-    for side in ("", THERE):
-        given = pl.col(f"usable{side}") / pl.col(f"expected{side}")
-        value = pl.col(f"{metric.column}{side}").fill_null(0) * given
-        ends[side] = value + (1 - given) * low, value + (1 - given) * high
-    least, most = ends[""][0] - ends[THERE][1], ends[""][1] - ends[THERE][0]
-    return [
-        (mean(bound).value * metric.scale).alias(name) for name, bound in (("bound_low", least), ("bound_high", most))
-    ]
+    low, high = (
+        pl.col(f"{metric.column}{here}") - pl.col(f"{metric.column}{there}{THERE}")
+        for here, there in ((LOW, HIGH), (HIGH, LOW))
+    )
+    bounds = {"bound_low": low, "bound_high": high}
+    return [(metric.estimate(end).value * metric.scale).alias(name) for name, end in bounds.items()]
 
 
 def _controls(found: pl.DataFrame) -> pl.DataFrame:
@@ -152,6 +160,7 @@ def _gate() -> pl.Expr:
         pl.when(pl.col("differs").list.contains(PROTOCOL)).then(pl.lit(PROTOCOL))
         .when(pl.col("coverage") < COVERED).then(pl.lit(COVERAGE))
         .when(by_choice | by_odds).then(pl.lit(CONTROLS))
+        .when(pl.col("value").is_null()).then(pl.lit(VALUE))
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ OUTCOMES = (
 )
 """Outcomes that have a rate of their own."""
 PREFERENCES = ("stereotypes", "preferred", "related", "answered")
-COUNTS = ("expected", "usable", *OUTCOMES, "gendered", "place", *PREFERENCES, *ITEM_COUNTS)
+COUNTS = ("expected", "usable", "with_odds", *OUTCOMES, "gendered", "place", *PREFERENCES, *ITEM_COUNTS)
 
 
 def concepts(answers: pl.DataFrame) -> pl.DataFrame:
@@ -34,7 +34,7 @@ def concepts(answers: pl.DataFrame) -> pl.DataFrame:
         (``log_odds``: over every answer that has them, since they are read before a choice is made);
     ``stereotype_min``, ``stereotype_max``  share of stereotype answers among the expected ones, when no or every
         unusable answer would have been one;
-    ``expected``, ``usable``, one per outcome, ``gendered`` (or of a sentence, with a known position)  numbers of answers;
+    ``expected``, ``usable``, ``with_odds`` (those with log-probabilities), one per outcome, ``gendered`` (or of a sentence, with a known position)  numbers of answers;
     ``stereotypes``, ``preferred``  of sentences, answers that prefer the stereotype, and either of the two;
     ``related``, ``answered``  of sentences, the sum of ``related`` (0…2) and the number of answers that have it;
     ``place``  first-named less last-named of the gendered answers; of pairs the same per pick wanted;
@@ -74,6 +74,7 @@ def _over_orders(answers: pl.DataFrame) -> pl.DataFrame:
         ((stereotypes + (~usable).sum()) / pl.len()).alias("stereotype_max"),
         pl.len().cast(pl.Int64).alias("expected"),
         usable.sum().cast(pl.Int64),
+        pl.col("log_odds").count().cast(pl.Int64).alias("with_odds"),
         pl.col("place").count().cast(pl.Int64).alias("gendered"),
         pl.col("place").sum(),
         (_about(MAN, "code") - _about(WOMAN, "code")).alias("delta"),

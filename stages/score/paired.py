@@ -7,7 +7,7 @@ import polars as pl
 
 from stages.schema import Kind
 from stages.score.estimates import FIELDS, Estimate, both_types, mean
-from stages.score.intervals import SHARE, UNBOUNDED, Estimates, Range, columns, t_over_targets
+from stages.score.intervals import NO_VARIANCE, SHARE, UNBOUNDED, Estimates, Range, columns, t_over_targets
 from stages.score.permutation import p_values
 
 SIGNED: Range = (-1.0, 1.0)
@@ -26,6 +26,8 @@ class Compared:
     """Range of ``column``."""
     scale: float = 100
     needs_both_types: bool = False
+    counted: str = "usable"
+    """The number of a concept's answers that it is made of."""
 
     def estimate(self, values: pl.Expr) -> Estimate:
         found = mean(values)
@@ -41,7 +43,7 @@ class Compared:
 LEAN = Compared("lean", "y", Kind.CHOICE, SIGNED)
 DEFAULT = Compared("default", "g", Kind.CHOICE, SIGNED, needs_both_types=True)
 PAIR_LEAN = Compared("pair_lean", "delta", Kind.PAIR, SIGNED)
-STRENGTH = Compared("strength", "association", Kind.CHOICE, UNBOUNDED, 1, needs_both_types=True)
+STRENGTH = Compared("strength", "association", Kind.CHOICE, UNBOUNDED, 1, needs_both_types=True, counted="with_odds")
 SS = Compared("ss_macro", "ss", Kind.SENTENCE, SHARE)
 LMS = Compared("lms_macro", "lms", Kind.SENTENCE, SHARE)
 
@@ -57,12 +59,12 @@ def differences(joined: pl.DataFrame, compared: Compared, by: Sequence[str]) -> 
     here, there = pl.col(compared.column), pl.col(f"{compared.column}{THERE}")
     both = here.is_not_null() & there.is_not_null()
     apart = compared.estimate(here - there)
-    spread = (here - there).std()
+    spread = pl.when((here - there).var() > NO_VARIANCE).then((here - there).std())
     found = own.group_by(by).agg(
         *(getattr(apart, field).alias(field) for field in FIELDS),
         compared.estimate(pl.when(both).then(here)).value.alias("here"),
         compared.estimate(pl.when(both).then(there)).value.alias("there"),
-        pl.when(spread > 0).then((here - there).mean() / spread).alias("effect"),
+        ((here - there).mean() / spread).alias("effect"),
     )
     tested = own.filter(both).with_columns((here - there).alias("difference"))
     found = found.join(p_values(tested, by), on=by, how="left")

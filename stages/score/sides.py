@@ -48,7 +48,7 @@ def sides(root: Path, pairs: Sequence[Pairing]) -> pl.DataFrame:
 def changes_between(root: Path, run: Run, reference: Run) -> pl.DataFrame:
     """How ``run`` differs from ``reference``, whichever they are: rows of CHANGES.
 
-    :raises UsageError: they share no benchmark, language and protocol that is judged.
+    :raises UsageError: they share no benchmark, language and protocol that is judged, or no item in any.
     :raises CheckupError: the ledger and the files disagree, or a file does not fit its table.
     """
     judged = recorded(root, read_ledger(root), JUDGEMENTS)
@@ -59,4 +59,10 @@ def changes_between(root: Path, run: Run, reference: Run) -> pl.DataFrame:
             f"{run.id} and {reference.id} share no benchmark, language and protocol that is judged, so there is nothing to "
             "compare; list what runs asked with: checkup runs."
         )
-    return changes(sides(root, [Pairing(run, reference, tuple(shared))]))
+    found = changes(sides(root, [Pairing(run, reference, tuple(shared))]))
+    if found.is_empty():
+        raise UsageError(
+            f"{run.id} and {reference.id} share no item that can be compared, word for word and typed alike; list what runs "
+            "asked with: checkup runs."
+        )
+    return found

@@ -157,6 +157,21 @@ def test_probabilities_have_controls_of_their_own() -> None:
     assert "strength" not in set(compare(answered(f.coin, EARLIER), answered(f.coin, LATER))["metric"])
 
 
+@pytest.mark.parametrize(("choices", "with_odds", "gate"), [("invalid", 1.0, None), ("he", 0.5, "coverage")])
+def test_log_odds_are_covered_by_log_odds(choices: str, with_odds: float, gate: str | None) -> None:
+    """They are read before a choice is made: what cannot be read as a choice may have them, and what can may not."""
+    base = answered(f.constant("he"), EARLIER, log_odds=odds(1))
+    typed = pl.col("domain").is_in(["occupation", "pronoun"])
+    told = pl.int_range(pl.len()) % 2 < 2 * with_odds
+    later = base.with_columns(
+        pl.lit(LATER).alias("run"),
+        pl.when(typed & (choices == "invalid")).then(pl.lit("invalid")).otherwise("outcome").alias("outcome"),
+        pl.when(~typed | told).then("log_odds").alias("log_odds"),
+    )
+    found = row(compare(base, later), "strength")
+    assert (found["coverage"], found["gate"]) == (pytest.approx(100 * with_odds, abs=1), gate)
+
+
 def test_bounds_where_answers_are_missing() -> None:
     """A tenth of 40 concepts' 80 answers is missing: 4 of each 40 … the difference may be 20 points more or less."""
     later = answered(f.always_stereotype, LATER)
@@ -180,6 +195,8 @@ def test_bounds_where_answers_are_missing() -> None:
         ({"prompt_hash": "other"}, ["prompts"]),
         ({"params_sent": '{"seed":7,"temperature":0}'}, []),
         ({"params_sent": '{"temperature":1}'}, ["parameters"]),
+        ({"params_sent": '{"extra_body":{"random_seed":7},"temperature":0}'}, ["parameters"]),
+        ({"params_sent": '{"temperature":0,"random_seed":7}'}, []),
         ({"access_route": "web"}, ["access route"]),
         ({"protocol_hash": "other", "prompt_hash": "other"}, ["protocol", "prompts"]),
         ({"requested_model": "asked-2"}, []),
@@ -187,6 +204,27 @@ def test_bounds_where_answers_are_missing() -> None:
 )
 def test_what_is_not_like_for_like(facts: dict[str, str], differs: list[str]) -> None:
     assert row(compare(answered(STEADY, EARLIER), answered(STEADY, LATER), **facts))["differs"] == differs
+
+
+def by_item(column: str, *of: str) -> dict[str, Any]:
+    """A fact of answers that is its own for each value of the columns ``of``."""
+    return {column: pl.concat_str(pl.lit('{"of":"'), *of, pl.lit('"}'))}
+
+
+def test_prompts_and_parameters_are_laid_beside_each_other_only_where_both_sides_have_them() -> None:
+    """A constraint sends other words for other items, conversations open with other items, and some questions are not asked."""
+    facts = by_item("prompt_hash", "item_id", "order_index") | by_item("params_sent", "domain")
+    earlier, later = answered(STEADY, EARLIER), answered(STEADY, LATER)
+    last = pl.col("epoch") == 2
+
+    def differs(rows: pl.DataFrame, **more: Any) -> object:
+        return row(changes(pl.concat([side(earlier, False, **facts), side(rows, True, **facts | more)])))["differs"]
+
+    assert differs(later) == []
+    assert differs(later.filter(pl.col("domain") != "pronoun")) == ["items"]
+    assert differs(later, failure=pl.when(last).then(pl.lit("not_asked"))) == []
+    assert differs(later, turn=pl.when(last).then(1).otherwise(2).cast(pl.Int64)) == []
+    assert differs(later, **by_item("prompt_hash", "item_id")) == ["prompts"]
 
 
 @pytest.mark.parametrize(("requested", "differs"), [("asked-1", ["served model"]), ("asked-2", [])])
@@ -253,6 +291,15 @@ def test_pairs() -> None:
     assert (found["family"], found["gate"], found["n"]) == ("primary", None, 24)
     assert found["value"] < 0
     assert found["there"] == pytest.approx(value(score(earlier), "pair_lean"))
+
+
+def test_a_side_that_only_refuses_is_no_side_without_change() -> None:
+    """A refusal about a pair is usable, but no choice: nothing is left to compare."""
+    answers = (p.tending(0.9, 0.1), f.constant("refusal"))
+    asked = (p.make_pairs([run], groups={"language": 12}) for run in (EARLIER, LATER))
+    found = row(compare(*(p.pair_judgements(how, rows) for how, rows in zip(answers, asked, strict=True))), "pair_lean")
+    assert (found["value"], found["n"], found["coverage"]) == (None, 0, 100)
+    assert (found["gate"], found["p_adjusted"]) == ("value", None)
 
 
 def test_stereoset() -> None:

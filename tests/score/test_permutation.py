@@ -56,6 +56,12 @@ def test_nothing_differs() -> None:
     assert p_of([0.0] * 20) == 1
 
 
+def test_last_bits_are_no_difference() -> None:
+    """Averages of the same numbers differ in them, and may do so to one side in all targets."""
+    assert p_of([5e-17] * 20) == 1
+    assert p_of([5e-17] * 20 + [1.0]) == 1
+
+
 def test_drawn_agrees_with_t_where_there_are_many() -> None:
     rng = np.random.default_rng(5)
     for shift in (0.0, 0.1, 0.2):

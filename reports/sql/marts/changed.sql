@@ -30,7 +30,7 @@ noise as (
     select again.reference, again.benchmark, again.language, again.protocol, arg_max(again.value, abs(again.value)) as noise
     from headline again
     join files.ledger as pinned on pinned.run = again.reference
-    where again.model = pinned.model and again.date = pinned.date
+    where again.model = pinned.model and again.date = pinned.date and again.gate is null
     group by again.reference, again.benchmark, again.language, again.protocol
 )
 
