@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from flows import entry
+from flows.changes import lines, to_repeat
 from flows.cli_compare import _closing
 from flows.comparing import between, note, shown
 from flows.options import By
@@ -112,6 +113,18 @@ def test_other_words_are_no_flip_and_nothing_alike_is_no_comparison(tmp_path: Pa
     write(path, ANSWERS, asked.with_columns(pl.lit("other").alias("item_hash")))
     with pytest.raises(UsageError, match="share no item that can be compared"):
         between(tmp_path, EARLIER, LATER)
+
+
+def test_only_a_run_of_today_is_asked_again(tmp_path: Path) -> None:
+    """One of yesterday that is gone on with, or that was asked over midnight, cannot be repeated on its day."""
+    make_project(tmp_path)
+    rows = pl.concat([answered(f.always_stereotype, EARLIER), answered(f.association(0.1, 0.1), LATER)])
+    f.record(tmp_path, rows, SCORES.conform(score_and_compare(rows)[0]))
+    score_all(tmp_path)
+    assert lines(tmp_path, [LATER])[0].endswith("one run may be chance, ask again today to know.")
+    assert to_repeat(tmp_path, [LATER], "2026-11-30") == ["model-a"]
+    assert to_repeat(tmp_path, [LATER], "2026-12-01") == []
+    assert to_repeat(tmp_path, [], "2026-11-30") == []
 
 
 def test_rows_as_json_are_the_table(checkup: Call, recorded: Path) -> None:
