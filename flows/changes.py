@@ -37,9 +37,13 @@ def sentence(row: dict[str, Any]) -> str:
     return f"{what}: {_SAID[row['verdict']].format(reference=row['reference'])}{held}."
 
 
-def to_repeat(root: Path, runs: Sequence[str]) -> list[str]:
-    """The models of ``runs`` with a difference that counts only once a second run of the day has it, too."""
-    return sorted({row["model"] for row in verdicts(root, runs) if row["verdict"] == REPEAT})
+def to_repeat(root: Path, runs: Sequence[str], today: str) -> list[str]:
+    """The models of ``runs`` with a difference that counts only once a second run of the day has it, too.
+
+    A run of another day than ``today`` (gone on with, or asked over midnight) cannot be repeated any more.
+    """
+    found = verdicts(root, runs)
+    return sorted({row["model"] for row in found if row["verdict"] == REPEAT and row["date"] == today})
 
 
 def confirmed(root: Path, runs: Sequence[str]) -> list[dict[str, Any]]:

@@ -1,12 +1,15 @@
 """The commands about what changed: two runs beside each other, and the runs that others are compared with."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.comparing import By
-from flows.options import As, Format
+from flows.options import As, By, Format
+from stages.errors import UsageError
 from stages.store import project_root
+
+if TYPE_CHECKING:
+    from flows.comparing import Comparison
 
 CHANGED = 3
 """Exit code of --fail-on-change where something did."""
@@ -37,6 +40,7 @@ def compare(
 
     root = project_root()
     if other is None:
+        _refuse_of_one(run, {"--items": items, "--fail-on-change": fail_on_change})
         show(within(root, run, by or By.LANGUAGE), format)
         return
     found = between(root, run, other)
@@ -44,20 +48,29 @@ def compare(
         show(found.flips, format)
     elif format is Format.TABLE:
         show(in_words(shown(found.rows, by)), format)
-        typer.echo(f"\n{_closing(found.flips.height, found.rows.height and found.changed(alpha).height, alpha)}")
+        typer.echo(f"\n{_closing(found, alpha)}")
     else:
         show(shown(found.rows, by), format)
     if fail_on_change and found.changed(alpha).height:
         raise typer.Exit(CHANGED)
 
 
-def _closing(flipped: int, changed: int, alpha: float) -> str:
+def _refuse_of_one(run: str, options: dict[str, bool]) -> None:
+    for name in (name for name, given in options.items() if given):
+        raise UsageError(f"{name} needs two runs, and {run} stands alone; name the later one, too.")
+
+
+def _closing(found: "Comparison", alpha: float) -> str:
+    changed, held = found.changed(alpha).height, found.held().height
     finding = (
         f"{changed} headline score{'s' if changed != 1 else ''} (*) changed"
         if changed
         else "No headline score (*) changed"
     )
-    return f"{finding} at {alpha:g} after correction; {flipped} items flipped, list them with --items."
+    beside = f"{held} cannot be compared, the note says why; " if held else ""
+    return (
+        f"{finding} at {alpha:g} after correction; {beside}{found.flips.height} items flipped, list them with --items."
+    )
 
 
 @reference.command("set")

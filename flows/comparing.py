@@ -1,11 +1,11 @@
 """What two runs differ in, and the languages and protocols of one run, as tables to print."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 import polars as pl
 
+from flows.options import By
 from stages.errors import DataError, UsageError
 from stages.ledger import named, read_ledger
 from stages.report.format import DASH, interval, number
@@ -14,15 +14,6 @@ from stages.schema import ALL
 from stages.score import changes_between
 
 PRIMARY = "primary"
-
-
-class By(StrEnum):
-    """What a comparison is broken down by."""
-
-    DOMAIN = "domain"
-    LANGUAGE = "language"
-    STYLE = "style"
-    PROTOCOL = "protocol"
 
 
 @dataclass(frozen=True)
@@ -34,11 +25,15 @@ class Comparison:
     rows: pl.DataFrame
     """Rows of CHANGES."""
     flips: pl.DataFrame
-    """Items whose vote differs, with what was said."""
+    """Items, alike word for word, whose vote differs, with what was said."""
 
     def changed(self, alpha: float) -> pl.DataFrame:
         """The primary differences that count as a change at ``alpha``."""
         return self.rows.filter(pl.col("family") == PRIMARY, pl.col("p_adjusted") <= alpha)
+
+    def held(self) -> pl.DataFrame:
+        """The primary differences that a gate holds back."""
+        return self.rows.filter(pl.col("family") == PRIMARY, pl.col("gate").is_not_null())
 
 
 def between(root: Path, reference: str, run: str) -> Comparison:
@@ -135,7 +130,8 @@ def note(row: dict[str, object]) -> str:
     """Why a row of CHANGES counts as no change, its bounds where answers are missing, and what is not like for like."""
     said = [_GATES[gate]] if isinstance(gate := row["gate"], str) else []
     low, high = row["bound_low"], row["bound_high"]
-    if gate == "coverage" and isinstance(low, float) and isinstance(high, float):
+    lacking = isinstance(covered := row["coverage"], float) and covered < 100
+    if lacking and isinstance(low, float) and isinstance(high, float):
         said.append(f"with the missing answers anywhere in {interval(low, high, 'signed')}")
     if isinstance(differs := row["differs"], list) and differs:
         said.append(f"not like for like: {', '.join(differs)}")
@@ -146,15 +142,16 @@ _GATES = {
     "protocol": "asked otherwise, no test",
     "coverage": "under 95 % of the answers usable",
     "controls": "the controls are not passed",
+    "value": "no answers on both sides that make a score",
 }
 _SIDE = """
     select
-        v.*,
+        v.*, item_hash,
         coalesce([e.reply for e in epochs if e.outcome = vote][1], epochs[1].reply, [o.text for o in options if o.key = choice][1])
             as said
     from votes v
     left join (
-        select benchmark, language, protocol, item_id, any_value(options) as options
+        select benchmark, language, protocol, item_id, any_value(item_hash) as item_hash, any_value(options) as options
         from answers where run = '{run}' group by all
     ) using (benchmark, language, protocol, item_id)
     where run = '{run}'
@@ -165,7 +162,7 @@ _FLIPS = f"""
         benchmark, language, protocol, item_id, after.domain, after.target, after.style,
         before.vote as before, after.vote as after, before.said as said_before, after.said as said_after
     from ({_SIDE.format(run="{run}")}) after
-    join ({_SIDE.format(run="{reference}")}) before using (benchmark, language, protocol, item_id)
+    join ({_SIDE.format(run="{reference}")}) before using (benchmark, language, protocol, item_id, item_hash)
     where before.vote <> after.vote and 'error' not in (before.vote, after.vote)
     order by all
 """

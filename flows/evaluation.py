@@ -6,6 +6,7 @@ settings.apply()  # Prefect reads its settings once, when it is imported
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from stages.command import prepare, short
 from stages.errors import CheckupError, Incomplete, Stopped
 from stages.ledger import Run, read_ledger, runs
 from stages.params import read_params
-from stages.requests import Request
+from stages.requests import Request, requested_zone, today
 from stages.store import exclusive, project_root
 
 BEFORE: dict[str, Callable[[Path], Any]] = {"load": load.load_all, "validate items": validate.validate_items}
@@ -187,7 +188,8 @@ def record_all() -> bool:
 def runs_again(chosen: list[Run], request: Request, asking: Asking) -> list[Run]:
     """A further run of today for each model of ``chosen`` with a difference that counts only when it is repeated."""
     root = project_root()
-    models = changes.to_repeat(root, [run.id for run in chosen])
+    day = today(requested_zone(read_params(root), request), datetime.now(UTC))
+    models = changes.to_repeat(root, [run.id for run in chosen], day)
     return plan_runs(root, models, replace(request, fresh=True, date=None), asking.workers)[0] if models else []
 
 

@@ -29,6 +29,15 @@ class FileFormat(StrEnum):
     PARQUET = "parquet"
 
 
+class By(StrEnum):
+    """What a comparison is broken down by."""
+
+    DOMAIN = "domain"
+    LANGUAGE = "language"
+    STYLE = "style"
+    PROTOCOL = "protocol"
+
+
 Models = Annotated[
     list[str] | None,
     typer.Option("--model", metavar="KEY", help="A model of params.yaml; repeatable. Default: all that can be asked."),

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -147,6 +148,13 @@ def test_help_needs_no_project_and_names_every_command(checkup: Checkup, monkeyp
         for name in ("run", "plan", "models", "runs", "sql", "report", "fetch", "import", "export")
         if name not in out
     ] == []
+
+
+def test_commands_load_what_they_need_only_when_they_are_called() -> None:
+    """So that the help comes at once."""
+    code = "import sys, flows.cli; print(*{'duckdb', 'litellm', 'pandas', 'prefect', 'scipy', 'statsmodels'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
+    assert done.stdout.strip() == ""
 
 
 def test_the_same_rows_in_every_format(checkup: Checkup) -> None:

@@ -9,13 +9,18 @@ import polars as pl
 import pytest
 
 from flows import entry
-from flows.comparing import By, between, shown
-from stages.ledger import read_references
-from stages.schema import CHANGES, SCORES
+from flows.changes import lines, to_repeat
+from flows.cli_compare import _closing
+from flows.comparing import between, note, shown
+from flows.options import By
+from stages.errors import UsageError
+from stages.ledger import named, read_ledger, read_references
+from stages.schema import ANSWERS, CHANGES, SCORES
 from stages.score import score_all, score_and_compare
+from stages.store import partitions, read, write
 from tests import factories as f
 from tests.conftest import make_project
-from tests.score.compared import EARLIER, GROUPS, LATER
+from tests.score.compared import EARLIER, GROUPS, LATER, answered, invalid
 
 Called = tuple[int, str, str]
 Call = Callable[..., Called]
@@ -77,6 +82,51 @@ def test_the_gate(checkup: Call) -> None:
     assert checkup("compare", EARLIER, LATER, "--fail-on-change", "--alpha", "0")[0] == 0
 
 
+def test_what_is_held_back_is_no_score_without_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_project(tmp_path)
+    rows = pl.concat([answered(f.always_stereotype, EARLIER), answered(invalid(0.1, f.coin), LATER)])
+    f.record(tmp_path, rows, SCORES.conform(score_and_compare(rows)[0]))
+    monkeypatch.setenv("CHECKUP_ROOT", str(tmp_path))
+    found = between(tmp_path, EARLIER, LATER)
+    assert _closing(found, 0.05).startswith(
+        "No headline score (*) changed at 0.05 after correction; 1 cannot be compared, the note says why; "
+    )
+    (lean,) = found.held().to_dicts()
+    low, high = lean["bound_low"], lean["bound_high"]
+    assert note(lean).startswith("under 95 % of the answers usable; with the missing answers anywhere in [−")
+    assert note({**lean, "gate": None, "coverage": 96.0}) == note(lean).split("; ")[1]
+    assert note({**lean, "gate": None, "coverage": 100.0}) == ""
+    assert low <= lean["value"] < high
+
+
+def test_other_words_are_no_flip_and_nothing_alike_is_no_comparison(tmp_path: Path) -> None:
+    make_project(tmp_path)
+    rows = pl.concat([answered(f.constant("he"), EARLIER), answered(f.constant("she"), LATER)])
+    f.record(tmp_path, rows, SCORES.conform(score_and_compare(rows)[0]))
+    run = named(read_ledger(tmp_path), LATER)
+    (path,) = (part.path(tmp_path, ANSWERS) for part in partitions(run))
+    asked = read(path, ANSWERS)
+    reworded = pl.when(pl.col("domain") == "pronoun").then(pl.lit("other")).otherwise("item_hash")
+    write(path, ANSWERS, asked.with_columns(reworded.alias("item_hash")))
+    found = between(tmp_path, EARLIER, LATER)
+    assert set(found.flips["domain"]) == {"occupation"}
+    write(path, ANSWERS, asked.with_columns(pl.lit("other").alias("item_hash")))
+    with pytest.raises(UsageError, match="share no item that can be compared"):
+        between(tmp_path, EARLIER, LATER)
+
+
+def test_only_a_run_of_today_is_asked_again(tmp_path: Path) -> None:
+    """One of yesterday that is gone on with, or that was asked over midnight, cannot be repeated on its day."""
+    make_project(tmp_path)
+    rows = pl.concat([answered(f.always_stereotype, EARLIER), answered(f.association(0.1, 0.1), LATER)])
+    f.record(tmp_path, rows, SCORES.conform(score_and_compare(rows)[0]))
+    score_all(tmp_path)
+    assert lines(tmp_path, [LATER])[0].endswith("one run may be chance, ask again today to know.")
+    assert to_repeat(tmp_path, [LATER], "2026-11-30") == ["model-a"]
+    assert to_repeat(tmp_path, [LATER], "2026-12-01") == []
+    assert to_repeat(tmp_path, [], "2026-11-30") == []
+
+
 def test_rows_as_json_are_the_table(checkup: Call, recorded: Path) -> None:
     _, out, _ = checkup("compare", EARLIER, LATER, "--by", "domain", "--format", "json")
     found = json.loads(out)
@@ -108,6 +158,8 @@ REFUSED = {
     "itself": (("compare", LATER, LATER), "cannot be compared with itself"),
     "unknown": (("compare", LATER, "nope@2026-11-30"), "There is no run nope@2026-11-30 in runs/"),
     "one by domain": (("compare", LATER, "--by", "domain"), "One run has no other to compare its domains with"),
+    "one to gate by": (("compare", LATER, "--fail-on-change"), "--fail-on-change needs two runs"),
+    "one to list flips of": (("compare", LATER, "--items"), "--items needs two runs"),
     "nothing": (("compare", LATER, "--by", "protocol"), "has nothing scored to compare by protocol"),
     "no pin": (("reference", "unset", LATER), "is no pinned reference"),
     "unknown pin": (("reference", "set", "nope@2026-11-30"), "There is no run nope@2026-11-30"),

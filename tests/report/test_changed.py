@@ -16,6 +16,7 @@ RUNS: dict[str, tuple[f.Responder, str, str | None]] = {
     # run -> how it answers, its verdict, and whether it is a hit
     "model-a@2026-11-02": (STEADY, "", None),
     "model-a@2026-11-02.2": (STEADY, "no change seen", "no"),
+    "model-a@2026-11-02.3": (f.mixed({"invalid": 0.2}, TURNED), "not comparable", "no"),
     "model-a@2026-11-09": (STEADY, "no change seen", "no"),
     "model-a@2026-11-16": (TURNED, "to be repeated", "yes"),
     "model-a@2026-11-23": (TURNED, "changed", "yes"),
@@ -58,3 +59,9 @@ def test_verdict(changed: pl.DataFrame, run: str) -> None:
 def test_the_noise_is_what_differed_when_nothing_had_changed(changed: pl.DataFrame) -> None:
     again = changed.filter(run="model-a@2026-11-02.2")["value"].item()
     assert changed["noise"].to_list() == [again] * (len(RUNS) - 1)
+
+
+def test_what_is_held_back_is_no_noise(changed: pl.DataFrame) -> None:
+    """The third run of the reference's day lost answers; however far it lies, nothing can be said of it."""
+    third = changed.filter(run="model-a@2026-11-02.3")
+    assert (third["verdict"].item(), abs(third["value"].item()) > 50) == ("not comparable", True)

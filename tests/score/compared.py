@@ -23,6 +23,17 @@ def answered(
     )
 
 
+def invalid(share: float, otherwise: f.Responder) -> f.Responder:
+    """``otherwise``, but of the typed concepts every so-manieth answer is invalid."""
+    every = round(1 / share)
+
+    def respond(questions: pl.DataFrame, rng: Any) -> pl.Series:
+        lost = pl.Series(range(questions.height)) % every == 0
+        return f.constant("invalid")(questions, rng).zip_with(lost, otherwise(questions, rng))
+
+    return respond
+
+
 def side(
     judgements: pl.DataFrame, here: bool, pair: int = 0, answers: pl.DataFrame | None = None, **facts: Any
 ) -> pl.DataFrame:

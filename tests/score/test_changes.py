@@ -14,7 +14,7 @@ from stages.score import changes, score
 from tests import factories as f
 from tests import pairs as p
 from tests import sentences as s
-from tests.score.compared import EARLIER, GROUPS, LATER, answered, compare, row, side
+from tests.score.compared import EARLIER, GROUPS, LATER, answered, compare, invalid, row, side
 from tests.score.lookup import value
 
 STEADY = f.association(0.7, 0.3)
@@ -94,17 +94,6 @@ def test_only_targets_usable_on_both_sides() -> None:
         later.with_columns(pl.when(lost).then(pl.lit("invalid")).otherwise("outcome").alias("outcome")),
     )
     assert row(found)["n"] == 38
-
-
-def invalid(share: float, otherwise: f.Responder) -> f.Responder:
-    """``otherwise``, but of the typed concepts every so-manieth answer is invalid."""
-    every = round(1 / share)
-
-    def respond(questions: pl.DataFrame, rng: Any) -> pl.Series:
-        lost = pl.Series(range(questions.height)) % every == 0
-        return f.constant("invalid")(questions, rng).zip_with(lost, otherwise(questions, rng))
-
-    return respond
 
 
 GATES: dict[str, tuple[pl.DataFrame, dict[str, Any], dict[str, str | None]]] = {
