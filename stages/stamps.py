@@ -17,7 +17,7 @@ from stages.files import write_whole
 
 FOLDER = Path(".cache") / "made"
 CODE = Path(__file__).parent
-LIBRARIES = ("great-expectations", "numpy", "polars", "scipy", "statsmodels")
+LIBRARIES = ("great-expectations", "numpy", "polars", "scipy")
 """Libraries that what is made may depend on."""
 
 Stat = tuple[int, int, int]

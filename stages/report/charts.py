@@ -44,7 +44,7 @@ def _svg(chart: Any) -> str:
             labelColor=INK, titleColor=MUTED, gridColor=GRID, domainColor=GRID, tickColor=GRID,
             labelFontSize=11, titleFontSize=11, titleFontWeight="normal", titlePadding=8,
         ),
-    ).to_dict()  # fmt: skip
+    ).to_dict(validate=False)  # fmt: skip  # the specifications are ours, and checking one takes as long as drawing it
     return str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
 
 

@@ -24,7 +24,7 @@ COMPARED = (LEAN, DEFAULT, STRENGTH, PAIR_LEAN, SS, LMS)
 HEADLINES = (LEAN.name, PAIR_LEAN.name, SS.name)
 """What a primary comparison is of: the score that a benchmark is read by first."""
 PRIMARY, EXPLORATORY = "primary", "exploratory"
-CORRECTION = {PRIMARY: "holm", EXPLORATORY: "fdr_bh"}
+CORRECTION = {PRIMARY: "holm", EXPLORATORY: "bh"}
 ALPHA = 0.05
 """Up to this corrected p a primary difference between two runs is a change."""
 COVERED = 95.0

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
+from statsmodels.stats.multitest import multipletests
 
 from stages.score.permutation import DRAWS, EXACT, adjusted, p_values, sign_flip
 
@@ -98,7 +99,7 @@ def test_types_weigh_half_each() -> None:
     ("method", "p", "expected"),
     [
         ("holm", [0.01, 0.04, 0.03], [0.03, 0.06, 0.06]),
-        ("fdr_bh", [0.01, 0.04, 0.03, 0.2], [0.04, 4 / 3 * 0.04, 4 / 3 * 0.04, 0.2]),
+        ("bh", [0.01, 0.04, 0.03, 0.2], [0.04, 4 / 3 * 0.04, 4 / 3 * 0.04, 0.2]),
         ("holm", [], []),
         ("holm", [0.4], [0.4]),
     ],
@@ -121,3 +122,10 @@ def test_bounded_memory_for_many_rows() -> None:
         ["pair"],
     )
     assert found["p_value"].to_list() == pytest.approx(sign_flip(rows).tolist())
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+@settings(max_examples=40)
+def test_corrections_are_those_of_another_implementation(p: list[float]) -> None:
+    for method, name in (("holm", "holm"), ("bh", "fdr_bh")):
+        assert adjusted(p, method) == pytest.approx(multipletests(p, method=name)[1].tolist())
