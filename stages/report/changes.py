@@ -13,14 +13,12 @@ from stages.report.format import Figure, figure, number, p_value
 
 COUNTED = ("changed", "to be repeated", "not repeated", "not comparable", "no change seen")
 """Verdicts, those to look at first."""
-_ONCE = "create or replace temp table compared as from changed"
-"""The view is read by several queries, and takes a while."""
 _CHANGED = """
-    from compared
+    from changed
     semi join (
-        select model, benchmark, language, protocol, max(date) as date from compared group by all
+        select model, benchmark, language, protocol, max(date) as date from changed group by all
         union
-        select model, benchmark, language, protocol, date from compared where verdict in ('changed', 'to be repeated')
+        select model, benchmark, language, protocol, date from changed where verdict in ('changed', 'to be repeated')
     ) using (model, benchmark, language, protocol, date)
     order by model, date desc, run desc, benchmark, protocol, language
 """
@@ -28,9 +26,9 @@ _CHANGED = """
 _COURSE = f"""
     select trend.*, verdict, pinned
     from trend
-    left join (select run, benchmark, language, protocol, metric, any_value(verdict) as verdict from compared group by all)
+    left join (select run, benchmark, language, protocol, metric, any_value(verdict) as verdict from changed group by all)
         using (run, benchmark, language, protocol, metric)
-    left join (select distinct reference as run, benchmark, language, protocol, true as pinned from compared)
+    left join (select distinct reference as run, benchmark, language, protocol, true as pinned from changed)
         using (run, benchmark, language, protocol)
     where metric in ('{"', '".join(LEADING)}', 'ss_macro') and value is not null
         and (not starts_with(benchmark, 'stereoset-') or (run, language, protocol) not in (
@@ -84,7 +82,6 @@ class Changes:
 
 def found(connection: duckdb.DuckDBPyConnection, heard: Sequence[Evidence], both: Bilingual) -> Changes | None:
     """What is to be said of changes; nothing where no run has another one to be compared with."""
-    connection.execute(_ONCE)
     lines = [_line(row, heard, both) for row in rows(connection, _CHANGED)]
     lines.sort(key=lambda line: COUNTED.index(line.verdict))
     courses = _courses(rows(connection, _COURSE), heard, both)
