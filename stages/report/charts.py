@@ -33,7 +33,8 @@ Mark = dict[str, Any]
 Chart = Callable[[Evidence, Setting], str]
 
 
-def _svg(chart: Any) -> str:
+def _svg(chart: Any, **named: Sequence[Mark]) -> str:
+    """``chart`` drawn; ``named`` are data that it names, as what stands in a chart is copied at each step of building it."""
     spec = chart.configure(
         font="sans-serif",
         background="transparent",
@@ -45,7 +46,8 @@ def _svg(chart: Any) -> str:
             labelFontSize=11, titleFontSize=11, titleFontWeight="normal", titlePadding=8,
         ),
     ).to_dict(validate=False)  # fmt: skip  # the specifications are ours, and checking one takes as long as drawing it
-    return str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
+    data = spec.get("datasets", {}) | {name: list(marks) for name, marks in named.items()}
+    return str(vl_convert.vegalite_to_svg(spec | {"datasets": data}, allowed_base_urls=[]))
 
 
 def _values(marks: Sequence[Mark]) -> alt.InlineData:
@@ -297,7 +299,7 @@ def course(marks: Sequence[Mark], domain: tuple[float, float], ideal: float) -> 
         title=None, values=values, labelExpr=_sign(domain), ticks=False, domain=False, minExtent=30, maxExtent=30
     )
     scale = alt.Scale(domain=list(domain), nice=False)
-    base = alt.Chart(_values(dated)).encode(x=x)
+    base = alt.Chart(alt.NamedData("runs")).encode(x=x)
     layers = [
         alt.Chart(_values([{"at": ideal}])).mark_rule(color=MUTED).encode(y=alt.Y("at:Q", scale=scale)),
         base.mark_line(color=MARK, strokeWidth=1, opacity=0.5).encode(y=alt.Y("value:Q")),
@@ -309,7 +311,7 @@ def course(marks: Sequence[Mark], domain: tuple[float, float], ideal: float) -> 
             shape=alt.Shape("shape:N", scale=None),
         ),
     ]
-    return _svg(alt.layer(*layers).properties(width=PLOT + 60, height=110))
+    return _svg(alt.layer(*layers).properties(width=PLOT + 60, height=110), runs=dated)
 
 
 def _ink(mark: Mark) -> Mark:

@@ -50,7 +50,7 @@ SECTIONS = (
 )
 ONCE = ("changes", "pairs", "wordings", "compared", "items", "provenance", "history", "published")
 """Sections that stand in the page once, in all languages; the others stand in it once per language."""
-SETTLED = ("scores", "served", "drift", "latest", "contested", "runs", "changed", "trend", "camps")
+SETTLED = ("served", "drift", "latest", "contested", "runs", "changed", "trend", "camps")
 """Views that the sections read again and again, each time over the whole history; on the page they are read once."""
 TAGS = {"en": "en", "zh": "zh-Hans"}
 """Language of an item -> language tag for HTML."""
