@@ -33,6 +33,7 @@ from flows.options import (
     Shuffle,
     Temperature,
     Timezone,
+    lists,
     request,
 )
 from stages.command import DEBUG_VARIABLE
@@ -100,11 +101,8 @@ def run(
     if not seal:
         say_skipped(select(read_params(root), model or [], request(plan, None, None, protocol), workers).skipped)
     asked = evaluate(
-        models=model or [],
+        **lists(model, benchmark, language, protocol),
         plan=plan,
-        benchmarks=benchmark or [],
-        languages=language or [],
-        protocols=protocol or [],
         date=date,
         epochs=epochs,
         limit=limit,

@@ -21,6 +21,7 @@ from flows.options import (
     Shuffle,
     Temperature,
     Timezone,
+    lists,
     request,
 )
 from stages.store import project_root
@@ -91,11 +92,8 @@ def schedule(
     handing_on.check(root, handing_on.Wanted(push, git_commit))
     parameters = {
         **wanted,
-        "models": model or [],
+        **lists(model, benchmark, language, protocol),
         "plan": plan,
-        "benchmarks": benchmark or [],
-        "languages": language or [],
-        "protocols": protocol or [],
         "max_connections": max_connections,
         "budget": budget,
         "timezone": zone,

@@ -17,6 +17,7 @@ from prefect.states import Cancelled, Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from flows import artifacts, changes, cluster, handing_on, scheduled, versions
+from flows.options import request
 from flows.selection import named_runs, plan_runs
 from stages import judge, load, query, reduce, report, score, stopping, validate
 from stages.command import prepare, short
@@ -115,32 +116,12 @@ def evaluate(
         address: Of the cluster's scheduler, tcp://host:8786.
         ask_again: Ask a model that seems to have changed since its reference once more, today, to know.
     """
-    prepare()
-    if scheduled.superseded():
-        return Cancelled(
-            name=scheduled.SKIPPED, message="A later run of the schedule is due as well and stands in for this one."
-        )
-    BUDGET.begin(read_params(project_root()).budget if budget is None else budget)
-    request = Request(
-        "",
-        plan,
-        benchmarks=tuple(benchmarks),
-        languages=tuple(languages),
-        protocols=tuple(protocols),
-        date=date,
-        epochs=epochs,
-        limit=limit,
-        seed=seed,
-        fresh=fresh,
-        temperature=temperature,
-        shuffle=shuffle,
-        timezone=timezone,
-    )
-    asking = Asking(seal, max_connections, runner, address)
-    with stopping.on_signals(scheduled.signals()), PROGRESS:
-        state = checked_up(list(models), request, asking, ask_again, handing_on.Wanted(push, git_commit))
-    scheduled.tell(state)
-    return state
+    wanted = request(
+        plan, benchmarks, languages, protocols, date=date, epochs=epochs, limit=limit, seed=seed, fresh=fresh,
+        temperature=temperature, shuffle=shuffle, timezone=timezone,
+    )  # fmt: skip
+    asking, handing = Asking(seal, max_connections, runner, address), handing_on.Wanted(push, git_commit)
+    return check_up(list(models), wanted, asking, ask_again, handing, budget)
 
 
 @dataclass(frozen=True)
@@ -157,10 +138,31 @@ class Asking:
         return cluster.workers(self.runner, self.address)
 
 
-def checked_up(
-    models: list[str], request: Request, asking: Asking, ask_again: bool, wanted: handing_on.Wanted
+def check_up(
+    models: list[str],
+    request: Request,
+    asking: Asking,
+    ask_again: bool,
+    handing: handing_on.Wanted,
+    budget: float | None,
 ) -> State[Any]:
-    """Everything that ``evaluate`` does, and how it ended."""
+    """Everything that ``evaluate`` does, until a signal comes; nothing where another run of the schedule stands in for it."""
+    prepare()
+    if scheduled.superseded():
+        return Cancelled(
+            name=scheduled.SKIPPED, message="A later run of the schedule is due as well and stands in for this one."
+        )
+    BUDGET.begin(read_params(project_root()).budget if budget is None else budget)
+    with stopping.on_signals(scheduled.signals()), PROGRESS:
+        state = checked_up(models, request, asking, ask_again, handing)
+    scheduled.tell(state)
+    return state
+
+
+def checked_up(
+    models: list[str], request: Request, asking: Asking, ask_again: bool, handing: handing_on.Wanted
+) -> State[Any]:
+    """The stages, once more for what has to be repeated, and how it ended."""
     for name in BEFORE:
         stage(name)
     chosen = chosen_runs(models, request, asking)
@@ -172,7 +174,7 @@ def checked_up(
         recorded = record_all()
     if not recorded:
         return Cancelled(message="Stopped; every answer received so far is kept, run again to go on.")
-    return closed(chosen, failed, wanted)
+    return closed(chosen, failed, handing)
 
 
 def record_all() -> bool:
@@ -193,13 +195,13 @@ def runs_again(chosen: list[Run], request: Request, asking: Asking) -> list[Run]
     return plan_runs(root, models, replace(request, fresh=True, date=None), asking.workers)[0] if models else []
 
 
-def closed(chosen: list[Run], failed: dict[str, Exception], wanted: handing_on.Wanted) -> State[Any]:
+def closed(chosen: list[Run], failed: dict[str, Exception], handing: handing_on.Wanted) -> State[Any]:
     """Show in Prefect's UI what is recorded, hand it on as asked, and say how the flow ended."""
     root, ids = project_root(), [run.id for run in chosen]
     artifacts.publish(root, ids, failed)
     for row in changes.confirmed(root, ids):
         artifacts.changed(row["run"], row["reference"], changes.sentence(row))
-    handed = handing_on.hand_on(root, ids, max(run.date for run in chosen), wanted)
+    handed = handing_on.hand_on(root, ids, max(run.date for run in chosen), handing)
     if problems := [*failed.values(), *handed]:
         error = Incomplete(" ".join(str(problem) for problem in problems))
         return Failed(message=str(error), data=error)

@@ -1,5 +1,6 @@
 """The options that commands share."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -108,9 +109,25 @@ As = Annotated[Format, typer.Option("--format", help="How to print.")]
 
 
 def request(
-    plan: str | None, benchmark: list[str] | None, language: list[str] | None, protocol: list[str] | None, **more: Any
+    plan: str | None,
+    benchmark: Sequence[str] | None,
+    language: Sequence[str] | None,
+    protocol: Sequence[str] | None,
+    **more: Any,
 ) -> Request:
-    """The options of one command as a request; its model is filled in later."""
+    """The options of one command, or the parameters of the flow, as a request; its model is filled in later."""
     given = {"benchmarks": benchmark, "languages": language, "protocols": protocol}
     fields: dict[str, Any] = {**{name: tuple(names or ()) for name, names in given.items()}, **more}
     return Request("", plan, **fields)
+
+
+def lists(
+    model: list[str] | None, benchmark: list[str] | None, language: list[str] | None, protocol: list[str] | None
+) -> dict[str, list[str]]:
+    """The repeatable options of one command as parameters of the flow."""
+    return {
+        "models": model or [],
+        "benchmarks": benchmark or [],
+        "languages": language or [],
+        "protocols": protocol or [],
+    }
