@@ -20,7 +20,7 @@ _CHANGED = """
         union
         select model, benchmark, language, protocol, date from changed where verdict in ('changed', 'to be repeated')
     ) using (model, benchmark, language, protocol, date)
-    order by model, date desc, run desc, benchmark, protocol, language
+    order by model, date desc, len(run) desc, run desc, benchmark, protocol, language
 """
 """The last compared day of each model, and every day with a hit that counts or may come to."""
 _COURSE = f"""
