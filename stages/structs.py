@@ -33,3 +33,19 @@ EPOCH = pl.Struct(
         "reply": pl.String,
     }
 )
+COUNT = pl.Struct({"category": pl.String, "n": pl.Int64})
+"""How many words of a category of the lexicon a text has."""
+DRAFT = pl.Struct(
+    {
+        "reply": pl.String,
+        "reason": pl.String,
+        "prompt": pl.String,
+        "stop_reason": pl.String,
+        "prompt_tokens": pl.Int64,
+        "completion_tokens": pl.Int64,
+        "cost": pl.Float64,
+        "asked_at": pl.String,
+    }
+)
+"""An earlier reply to the same question that a check sent back: its text, why it was sent back, what it was the reply to,
+and what it took. The answer's own tokens and cost are those of all its calls, this one's included."""

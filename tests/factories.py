@@ -120,6 +120,7 @@ def judged(questions: pl.DataFrame, replies: pl.Series, log_odds: pl.Series | No
             pl.lit("given").alias("reason"),
             pl.when(chosen).then(pl.lit("option")).alias("answer_form"),
             pl.lit(False).alias("reasoning_only"),
+            *(pl.lit(None, JUDGEMENTS.schema[name]).alias(name) for name in ("n_words", "counts")),
             (pl.lit(None, pl.Float64) if log_odds is None else log_odds).alias("log_odds"),
             _words(),
         )

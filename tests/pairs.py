@@ -72,6 +72,7 @@ def judged_pairs(questions: pl.DataFrame, replies: pl.Series) -> pl.DataFrame:
             pl.lit("given").alias("reason"),
             pl.when(chosen).then(pl.lit("option")).alias("answer_form"),
             pl.lit(False).alias("reasoning_only"),
+            *(pl.lit(None, JUDGEMENTS.schema[name]).alias(name) for name in ("n_words", "counts")),
             pl.lit(None, pl.Float64).alias("log_odds"),
             pl.when(chosen).then(keys.list.join(", ")).alias("reply"),
         )

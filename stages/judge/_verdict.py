@@ -29,7 +29,8 @@ def judge(answers: pl.DataFrame) -> pl.DataFrame:
     found, ratios = _found(rows, options), log_odds(rows, options)
     known = rows.join(found, on="row", how="left").join(ratios, on="row", how="left").with_columns(_outcome())
     shown = pl.col("options").list.len().cast(pl.Int64).alias("n_options")
-    judged = known.with_columns(_reason(), _gender(), _code(), _answer_form(), _reasoning_only(), shown)
+    unread = (pl.lit(None, JUDGEMENTS.schema[name]).alias(name) for name in ("n_words", "counts"))
+    judged = known.with_columns(_reason(), _gender(), _code(), _answer_form(), _reasoning_only(), shown, *unread)
     return JUDGEMENTS.conform(judged.select(JUDGEMENTS.schema.names()))
 
 

@@ -13,13 +13,13 @@ from stages.hashing import item_hash
 from stages.load import pairs
 from stages.load.options import offered
 from stages.load.sources import not_in, read_csv, refuse, refuse_blank, refuse_unsourced
-from stages.schema import DOMAINS, ITEMS, LANGUAGES, SINGLE, STATUSES, STYLES, TYPED, Kind, Outcome
+from stages.schema import ASSOCIATED, DOMAINS, ITEMS, LANGUAGES, SINGLE, STATUSES, STYLES, TYPED, Kind, Outcome
 
 BENCHMARK, FORM_B = "checkup", "checkup-b"
 BLANK = "____"
-GROUPS = [domain for domain, kind in DOMAINS.items() if kind != Kind.PAIR]
 SHARED = [domain for domain, kind in DOMAINS.items() if kind in (Kind.CONTROL, Kind.UNTYPED)]
 """Groups that the second form shares with the first."""
+GROUPS = [*ASSOCIATED, *SHARED]
 _CONCEPT_COLUMNS = (
     "concept", "group", "option_set", "frame_set", "status", "phrase_en", "phrase_zh", "typed_en", "typed_zh",
     "women_share_en", "women_share_zh", "source_en", "source_zh", "retired", "note",

@@ -9,6 +9,7 @@ from stages.schema.beside import CONTRACTS, PUBLISHED
 from stages.schema.derived import CHANGES, COMPARISONS, JUDGEMENTS, SCORES, VOTES, WORD_PROFILES
 from stages.schema.labels import (
     ALL,
+    ASSOCIATED,
     DOMAINS,
     ITEM_LANGUAGES,
     LANGUAGES,
@@ -34,14 +35,20 @@ from stages.schema.labels import (
     Kind,
     Outcome,
 )
+from stages.schema.mitigated import EFFECTS, MITIGATIONS
+from stages.schema.texts import AGREEMENT, GAPS
 
 __all__ = [
+    "AGREEMENT",
     "ALL",
     "ANSWERS",
+    "ASSOCIATED",
     "CHANGES",
     "COMPARISONS",
     "CONTRACTS",
     "DOMAINS",
+    "EFFECTS",
+    "GAPS",
     "ITEMS",
     "ITEM_FACTS",
     "ITEM_LANGUAGES",
@@ -49,6 +56,7 @@ __all__ = [
     "LANGUAGES",
     "MAN",
     "METRICS_VERSION",
+    "MITIGATIONS",
     "NO_STYLE",
     "PAIR_TASKS",
     "PUBLISHED",
@@ -77,6 +85,9 @@ __all__ = [
     "Outcome",
 ]
 
-RECORDED = (ANSWERS, JUDGEMENTS, VOTES, SCORES, WORD_PROFILES, COMPARISONS, CHANGES)
+RECORDED = (
+    *(ANSWERS, JUDGEMENTS, VOTES, SCORES, WORD_PROFILES, COMPARISONS, CHANGES),
+    *(EFFECTS, MITIGATIONS, GAPS, AGREEMENT),
+)
 """Tables kept in a file per run, benchmark, language and protocol."""
 TABLES = {t.name: t for t in (ITEMS, *RECORDED, PUBLISHED, CONTRACTS)}

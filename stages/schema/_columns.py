@@ -13,7 +13,7 @@ VARIANT = Column("variant", TEXT, "side of a counterfactual pair: woman or man; 
 TASK = Column(
     "task",
     TEXT,
-    "what is wanted: blank (a word for it), pick (three of a list), option (one letter)",
+    "what is wanted: blank (a word for it), pick (three of a list), option (one letter), text (free text)",
     since=2,
     earlier="blank",
 )

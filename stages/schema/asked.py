@@ -16,7 +16,7 @@ from stages.schema._columns import (
     TEXT,
     VARIANT,
 )
-from stages.structs import CANDIDATE, OPTION
+from stages.structs import CANDIDATE, DRAFT, OPTION
 from stages.table import Column, Table
 
 ITEMS = Table(
@@ -31,7 +31,7 @@ ITEMS = Table(
         TASK,
         Column("frame", TEXT, "the sentence frame the target was put into; 'cluster' in StereoSet"),
         Column("text", TEXT, "the text put to the model, with the blank"),
-        Column("options", pl.List(OPTION), "the answers offered, in canonical order"),
+        Column("options", pl.List(OPTION), "the answers offered, in canonical order; none where a text is wanted"),
         Column("source", TEXT, "id of the source of the traditional association in data/checkup/sources.csv", True),
         Column("women_share", FLOAT, "percent women according to the source, 0–100", True),
         Column("item_hash", TEXT, "hash of text and options; a used item is never edited"),
@@ -52,7 +52,11 @@ ANSWERS = Table(
         *ITEM_FACTS,
         TASK,
         Column("text", TEXT, "the item's text, with the blank"),
-        Column("options", pl.List(OPTION), "the answers offered, in the order shown, with their labels"),
+        Column(
+            "options",
+            pl.List(OPTION),
+            "the answers offered, in the order shown, with their labels; none where a text is wanted",
+        ),
         Column("item_hash", TEXT, "hash of the item as it was asked"),
         Column(
             "protocol_hash",
@@ -62,6 +66,13 @@ ANSWERS = Table(
         Column("prompt_hash", TEXT, "hash of the messages or prompt as sent"),
         Column("prompt", TEXT, "the messages (JSON), the prompt or the texts to be scored (JSON) as sent"),
         Column("reply", TEXT, "the model's text, untouched; null when there was none", True),
+        Column(
+            "drafts",
+            pl.List(DRAFT),
+            "earlier replies that the mitigation post-check sent back, in order; null without one",
+            True,
+            since=3,
+        ),
         Column("reasoning", TEXT, "reasoning text, kept apart; never read as an answer", True),
         Column("candidates", pl.List(CANDIDATE), "score of each option: its unconstrained log-probability", True),
         Column(
@@ -75,14 +86,14 @@ ANSWERS = Table(
         Column("fingerprint", TEXT, "the provider's fingerprint of what it served", True),
         Column("params_requested", TEXT, "sampling parameters asked for (JSON)"),
         Column("params_sent", TEXT, "sampling parameters sent (JSON)"),
-        Column("prompt_tokens", INT, "input tokens as reported", True),
-        Column("completion_tokens", INT, "output tokens as reported", True),
+        Column("prompt_tokens", INT, "input tokens as reported, of all calls that replied", True),
+        Column("completion_tokens", INT, "output tokens as reported, of all calls that replied", True),
         Column("cached_tokens", INT, "cached input tokens as reported", True),
         Column("cost", FLOAT, "US dollars; null when unknown, never 0 for unknown", True),
         Column("attempts", INT, "calls made for this answer, retries included"),
         Column("latency", FLOAT, "seconds of the last attempt", True),
         Column("asked_at", TEXT, "UTC time of the answer, ISO 8601"),
-        Column("access_route", TEXT, "api, web, local or imported"),
+        Column("access_route", TEXT, "api, web, local, imported, or person (a label that somebody gave)"),
         Column("vendor", TEXT, "who made the model, from the roster", True),
         Column("country", TEXT, "country of origin of the model, from the roster", True),
         Column("region", TEXT, "region the model was reached in, from the roster", True),

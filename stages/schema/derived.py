@@ -22,7 +22,7 @@ from stages.schema._columns import (
     VARIANT,
 )
 from stages.schema.asked import ANSWERS
-from stages.structs import EPOCH, PICK
+from stages.structs import COUNT, EPOCH, PICK
 from stages.table import Column, Table
 
 JUDGEMENTS = Table(
@@ -65,6 +65,8 @@ JUDGEMENTS = Table(
         ),
         Column("reasoning_only", FLAG, "the reply was empty but reasoning text was there"),
         Column("log_odds", FLOAT, "ln P(male word) − ln P(female word), unconstrained; null where not reported", True),
+        Column("n_words", INT, "words of the text that was written; null where none was wanted or came", True),
+        Column("counts", pl.List(COUNT), "words of each category of the lexicon in that text; null as n_words", True),
         Column("reply", TEXT, "the model's text, untouched", True),
     ),
     "one row per answer",

@@ -9,7 +9,19 @@ import polars as pl
 from stages.derive import batches
 from stages.ledger import read_ledger
 from stages.references import Pairing, pairings
-from stages.schema import ANSWERS, CHANGES, COMPARISONS, JUDGEMENTS, SCORES, TOGETHER, WORD_PROFILES
+from stages.schema import (
+    AGREEMENT,
+    ANSWERS,
+    CHANGES,
+    COMPARISONS,
+    EFFECTS,
+    GAPS,
+    JUDGEMENTS,
+    MITIGATIONS,
+    SCORES,
+    TOGETHER,
+    WORD_PROFILES,
+)
 from stages.score.changes import changes
 from stages.score.profiles import OFFERED, TASK, word_profiles
 from stages.score.scoring import NEEDED, score_and_compare
@@ -18,7 +30,7 @@ from stages.stamps import Stamps
 from stages.store import Partition, prune, read, recorded, write
 from stages.table import Table
 
-MADE = (SCORES, WORD_PROFILES, COMPARISONS, CHANGES)
+MADE = (SCORES, WORD_PROFILES, COMPARISONS, CHANGES, EFFECTS, MITIGATIONS, GAPS, AGREEMENT)
 HOME = {name: benchmarks[-1] for name, benchmarks in TOGETHER.items()}
 """Benchmarks that are scored together have no file of their own: their scores lie with those of the last of them."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from stages.schema import ALL, DOMAINS, LANGUAGES, PAIR_TASKS, SINGLE, STYLES, Kind, Outcome
+from stages.schema import ALL, ASSOCIATED, LANGUAGES, PAIR_TASKS, SINGLE, STYLES, Outcome
 from stages.validate import pairs
 from stages.validate.contracts import (
     Checkable,
@@ -32,8 +32,6 @@ MALE_AT_MOST, FEMALE_AT_LEAST = 30, 70
 """Percent women up to which a concept is male-typed, and from which it is female-typed."""
 UNTYPED_SHARE = (45, 55)
 KEYS = ("language", "item_id", "variant")
-ASSOCIATED = [domain for domain, kind in DOMAINS.items() if kind == Kind.CHOICE]
-"""The groups whose concepts are typed by a source; those of ``control`` have their gender stated instead."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,10 @@ OUTPUTS = (
     "data/word_profiles",
     "data/changes",
     "data/comparisons",
+    "data/effects",
+    "data/mitigations",
+    "data/gaps",
+    "data/agreement",
     "reports/site",
     "reports/validation/items.parquet",
 )

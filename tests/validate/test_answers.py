@@ -82,13 +82,17 @@ EACH = [
     ("benchmark is that of the file", put(FIRST, benchmark="stereoset"), "benchmark_declared checkup)"),
     ("language is that of the file", put(FIRST, language="en"), "language en, language_declared zh)"),
     ("protocol is that of the file", put(FIRST, protocol="three"), "protocol three, protocol_declared two)"),
-    ("access_route is api, web, local or imported", put(FIRST, access_route="fax"), f"{NAMED}, access_route fax)"),
+    (
+        "access_route is api, web, local, imported or person",
+        put(FIRST, access_route="fax"),
+        f"{NAMED}, access_route fax)",
+    ),
     ("typed is male, female or none", put(FIRST, typed="feminine"), f"{NAMED}, typed feminine)"),
     ("status is high, ordinary or none", put(FIRST, status="low"), f"{NAMED}, status low)"),
     ("variant is single, woman or man", put(FIRST, variant="foo"), f"(item_id {NURSE}, variant foo, epoch 1)"),
     ("style is direct, situational, scene or none", put(FIRST, style="poem"), f"{NAMED}, style poem)"),
     (
-        "domain is occupation, pronoun, family, trait, language, control, untyped, gender, race, religion or profession",
+        "domain is occupation, pronoun, family, trait, language, control, untyped, gender, race, religion, profession, story, letter, success, agency, ability or praise",
         put(FIRST, domain="job"),
         f"{NAMED}, domain job)",
     ),
@@ -120,7 +124,7 @@ EACH = [
     ("epoch is at least 1", put(FIRST, epoch=0), "epoch 0)"),
     ("order_index is at least 0", put(FIRST, order_index=-1), f"{NAMED}, order_index -1)"),
     ("turn is at least 1", put(FIRST, turn=0), f"{NAMED}, turn 0)"),
-    ("task is blank, pick or option", put(FIRST, task="draw"), f"{NAMED}, task draw)"),
+    ("task is blank, pick, option or text", put(FIRST, task="draw"), f"{NAMED}, task draw)"),
     ("attempts is at least 0", put(FIRST, attempts=-1), f"{NAMED}, attempts -1)"),
     ("cost is at least 0", put(FIRST, cost=-0.01), f"{NAMED}, cost -0.01)"),
     ("latency is at least 0", put(FIRST, latency=-1.0), f"{NAMED}, latency -1.0)"),
@@ -131,7 +135,7 @@ EACH = [
     ("no answer was offered twice", put(FIRST, options=ONE_MORE), f"{NAMED}, n_keys 2, n_options 3)"),
     (
         "an option's outcome is one of stereotype, anti-stereotype, neutral, unrelated, correct, incorrect, gendered, paired, "
-        "refusal, filtered, invalid, empty, truncated, error",
+        "refusal, filtered, invalid, empty, truncated, error, judge-invalid",
         put(FIRST, options=option(outcome="rude")),
         f"{NAMED}, stray_outcome he)",
     ),
@@ -165,7 +169,7 @@ EACH = [
             ({"task": "option"}, "missing"),
         )
     ),
-    ("schema_version is from 1 to 2", put(FIRST, schema_version=3), f"{NAMED}, schema_version 3)"),
+    ("schema_version is from 1 to 3", put(FIRST, schema_version=4), f"{NAMED}, schema_version 4)"),
     ("no number is NaN or infinite", put(FIRST, cost=float("nan")), f"{NAMED}, unreal_column cost)"),
     ("no number is NaN or infinite", put(FIRST, candidates=BAD_NUMBER), f"{NAMED}, unreal_column candidates)"),
 ]

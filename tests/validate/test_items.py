@@ -51,7 +51,7 @@ GENERAL = [
     ),
     ("status is high, ordinary or none", put(at(NURSE), status="low"), f"item_id {NURSE}, variant single, status low"),
     ("variant is single, woman or man", put(at(NURSE), variant="a"), f"item_id {NURSE}, variant a"),
-    ("task is blank, pick or option", put(at(NURSE), task="draw"), f"item_id {NURSE}, variant single, task draw"),
+    ("task is blank, pick, option or text", put(at(NURSE), task="draw"), f"item_id {NURSE}, variant single, task draw"),
     (
         "an item offers at least two answers",
         put(at(NURSE), options=pl.col("options").list.head(1)),

@@ -38,7 +38,7 @@ measured_votes as (
     from votes
     semi join newest using (run, benchmark, language)
     where
-        vote not in ('split', 'paired', 'invalid', 'empty', 'truncated', 'error')
+        vote not in ('split', 'paired', 'invalid', 'empty', 'truncated', 'error', 'judge-invalid')
         and (
             protocol = 'closed'
             or protocol = 'two' and style = 'direct'

@@ -6,6 +6,6 @@ select
     count(*) as n,
     min(item_id) as item_id
 from judgements
-where outcome in ('invalid', 'empty', 'truncated')
+where outcome in ('invalid', 'empty', 'truncated', 'judge-invalid')
 group by run, model, date, benchmark, language, protocol, outcome, reason, reply
 order by run, benchmark, protocol, language, n desc, outcome, reason, reply

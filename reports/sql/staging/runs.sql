@@ -73,7 +73,7 @@ asked as (
     group by run
 ),
 judged as (
-    select run, count(*) filter (where outcome not in ('invalid', 'empty', 'truncated', 'error')) as n_usable
+    select run, count(*) filter (where outcome not in ('invalid', 'empty', 'truncated', 'error', 'judge-invalid')) as n_usable
     from files.judgements
     group by run
 )
