@@ -1,24 +1,21 @@
-"""params.yaml -> typed settings; the only loader, and the only YAML dialect (1.2, as DVC reads it)."""
+"""params.yaml -> typed settings; the only loader of it."""
 
 import os
 import re
 from collections.abc import Iterable
-from math import lcm
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from pydantic import AfterValidator, Field, model_validator
 
 from stages.errors import UsageError
+from stages.protocols import Protocol
 from stages.schema import STYLES
+from stages.settings import Settings, read_yaml, validated
 
 PARAMS_FILE = "params.yaml"
-LEAST_CONVERSATIONS = 4
-"""Different orders of the items that carried conversations are asked in, at least."""
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
 _KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
@@ -61,114 +58,10 @@ def _address(url: str) -> str:
 Address = Annotated[str, AfterValidator(_address)]
 
 
-class Settings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
-
-
-class Template(Settings):
-    """How a question is put to a chat model and to a completion model: {text} is the item, {options} its answers.
-
-    ``system`` is the instruction before it: a chat's system message, or the first words of a completion prompt.
-    """
-
-    chat: str
-    completion: str
-    system: str | None = None
-
-    @model_validator(mode="after")
-    def _placeholders(self) -> "Template":
-        for name, text in (("chat", self.chat), ("completion", self.completion)):
-            for placeholder in ("{text}", "{options}"):
-                if text.count(placeholder) != 1:
-                    raise ValueError(f"{name} must contain {placeholder} exactly once")
-        return self
-
-
-class Wording(Settings):
-    """What is said around an item in one language, by its task; ``or`` joins the last two words, ``comma`` those before."""
-
-    comma: str
-    or_: str = Field(alias="or")
-    blank: Template | None = None
-    pick: Template | None = None
-    option: Template | None = None
-
-    def template(self, task: str) -> Template:
-        """The template of ``task``, which the protocol's check saw to be there."""
-        found: Template = getattr(self, task)
-        return found
-
-    def alternatives(self, options: list[str]) -> str:
-        """The options as a choice in words: "he, she or they"."""
-        return self.or_.join([self.comma.join(options[:-1]), options[-1]])
-
-
-class Protocol(Settings):
-    benchmarks: list[str]
-    form: Literal["two", "three", "closed"]
-    """Answer form: the two gendered options only, the neutral one too, or a closed set."""
-    elicitation: Literal["choice", "likelihood"]
-    """The model chooses among the options, or is asked how likely it finds each of them, which shows none and asks nothing."""
-    conversation: Literal["fresh", "carried"]
-    """Each question alone, or in growing conversations."""
-    orders: Literal["per_item", "over_items"] = "per_item"
-    """Whether every item meets each order equally often, or only all items together, so that few epochs will do."""
-    temperature: float = Field(0, ge=0, le=2)
-    top_p: float = Field(1, gt=0, le=1)
-    max_tokens: int = Field(200, ge=1)
-    wording: dict[str, Wording] = {}
-    """Likelihoods need none, and fit every language of their benchmarks."""
-    continued: list[str] | None = None
-    """Likelihoods: benchmarks whose options go on from the item's text; elsewhere an option is a text of its own."""
-
-    @property
-    def scored(self) -> bool:
-        """Whether options are scored by their likelihood: in no order, and once, as it would be the same again."""
-        return self.elicitation == "likelihood"
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """The tasks of the items that it asks."""
-        if self.scored:
-            return ("option",)
-        closed = tuple(t for t in ("pick", "option") if any(getattr(w, t) for w in self.wording.values()))
-        return closed if self.form == "closed" else ("blank",)
-
-    @property
-    def cycle(self) -> int:
-        """The epochs after which every item has met each order equally often, in enough different conversations."""
-        if self.scored:
-            return 1
-        n_orders = 2 if self.form == "two" else 6
-        return lcm(n_orders, LEAST_CONVERSATIONS) if self.conversation == "carried" else n_orders
-
-    def speaks(self, language: str) -> bool:
-        """Whether it can be put in ``language``."""
-        return self.scored or language in self.wording
-
-    @model_validator(mode="after")
-    def _worded(self) -> "Protocol":
-        if not self.scored and not (self.wording and self.tasks):
-            raise ValueError(f"wording lacks a language, or a task that form {self.form!r} asks for")
-        for language, wording in self.wording.items():
-            for task in self.tasks:
-                if getattr(wording, task) is None:
-                    raise ValueError(f"wording.{language} lacks {task!r}, which form {self.form!r} asks for")
-        return self
-
-    @model_validator(mode="after")
-    def _scorable(self) -> "Protocol":
-        if self.scored and (self.form, self.conversation) != ("closed", "fresh"):
-            raise ValueError("elicitation 'likelihood' goes with form 'closed' and conversation 'fresh'")
-        if self.continued is not None and not self.scored:
-            raise ValueError("continued goes with elicitation 'likelihood' only")
-        return self
-
-
 class Plan(Settings):
     benchmarks: list[str] = Field(min_length=1)
     protocols: list[str] = Field(min_length=1)
-    styles: list[Annotated[str, AfterValidator(_style)]] = []
+    styles: list[Annotated[str, AfterValidator(_style)]] = Field(default_factory=list)
     """Of the check-up's wording styles; items that have none are asked by every plan."""
     epochs: int = Field(ge=1)
 
@@ -216,11 +109,11 @@ class Model(Settings):
     """Seconds of the first pause when it refuses call after call; each further one is twice as long."""
     price: Price | None = None
     """Else what litellm's list says of the provider's own endpoint."""
-    extra_body: dict[str, Any] = {}
+    extra_body: dict[str, Any] = Field(default_factory=dict)
     """Sent with every question beside what the protocol asks for."""
-    omit: list[Literal["temperature", "top_p", "max_tokens", "seed"]] = []
+    omit: list[Literal["temperature", "top_p", "max_tokens", "seed"]] = Field(default_factory=list)
     """Parameters never sent to it, beyond those that litellm knows the model to reject."""
-    headers: dict[str, str] = {}
+    headers: dict[str, str] = Field(default_factory=dict)
     """Sent with every call; the key has its own place."""
     proxy: Address | None = None
     """URL of the proxy to reach it through; else what the environment says."""
@@ -333,44 +226,6 @@ def known(kind: str, name: str, names: "dict[str, Any] | list[str]") -> str:
     if name not in names:
         raise UsageError(f"There is no {kind} {name!r} in {PARAMS_FILE}; use one of: {', '.join(names) or 'none yet'}.")
     return name
-
-
-def read_yaml(path: Path, content: bytes | None = None) -> Any:
-    """Parse a YAML 1.2 file, which holds ``content`` where that was read already.
-
-    :raises UsageError: it does not exist, is not UTF-8 or is not YAML; the message names file and line.
-    """
-    try:
-        found = path.read_bytes() if content is None else content
-        return YAML(typ="safe").load(found.decode().replace("\r\n", "\n"))
-    except FileNotFoundError as error:
-        raise UsageError(f"{path.name} is not in {path.parent}; run the command in the project's folder.") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path.name} is not UTF-8 at byte {error.start}; save it as UTF-8.") from error
-    except YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f" at line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "it cannot be parsed"
-        raise UsageError(f"{path.name} is not valid YAML{line}: {problem}; correct that line.") from error
-
-
-Shape = TypeVar("Shape", bound=BaseModel)
-
-
-def validated(path: Path, shape: type[Shape], content: Any) -> Shape:
-    """Return ``content`` of ``path`` as ``shape``.
-
-    :raises UsageError: it does not fit; the message names the first key at fault and what is wrong with it.
-    """
-    try:
-        return shape.model_validate(content)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"] if part != "[key]")
-        problem = first["msg"].removeprefix("Value error, ")
-        found = "" if first["type"] in ("missing", "value_error", "extra_forbidden") else f" (found {first['input']!r})"
-        at = f", key {key!r}" if key else ""
-        raise UsageError(f"{path.name}{at}: {problem}{found}; correct it.") from error
 
 
 def read_params(root: Path) -> Params:

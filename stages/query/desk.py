@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 
 from stages.command import read_keys
 from stages.errors import CallFailed, ModelUnavailable
-from stages.params import Model, Protocol
+from stages.params import Model
+from stages.protocols import Protocol
 from stages.query.asking import Asked, attempt
 from stages.query.endpoints import NO_CALLS_VARIABLE, Endpoint
 from stages.query.opening import opened

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from stages.errors import CallFailed
-from stages.params import Model, Params, Protocol
+from stages.params import Model, Params
+from stages.protocols import Protocol
 from stages.query.collect import base_of
 from stages.query.endpoints import requested
 from stages.query.opening import opened, scorer

@@ -7,7 +7,8 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, Literal
 
-from stages.params import Model, Protocol, Wording
+from stages.params import Model
+from stages.protocols import Protocol, Wording
 from stages.query.questions import Question
 
 

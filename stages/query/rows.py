@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-from stages.params import Model, Protocol
+from stages.params import Model
+from stages.protocols import Protocol
 from stages.query.asking import Asked, Outcome
 from stages.query.endpoints import requested
 from stages.query.journal import Row

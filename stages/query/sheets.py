@@ -9,7 +9,8 @@ import polars as pl
 
 from stages.datasets import lacking
 from stages.errors import LedgerError
-from stages.params import Model, Params, Protocol
+from stages.params import Model, Params
+from stages.protocols import Protocol
 from stages.query.asking import Asked, Outcome, Thread
 from stages.query.journal import Journal, Row, journal_path
 from stages.query.prompts import Exchange, render
