@@ -11,11 +11,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import AfterValidator, Field, model_validator
 
 from stages.errors import UsageError
-from stages.protocols import Protocol
+from stages.mitigations import MITIGATIONS_FILE, with_texts
+from stages.protocols import Mitigation, Protocol
 from stages.schema import STYLES
 from stages.settings import Settings, read_yaml, validated
 
 PARAMS_FILE = "params.yaml"
+JOIN = "+"
+"""Between a protocol and the mitigations that joined it."""
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
 _KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
@@ -45,6 +48,12 @@ def time_zone(name: str) -> str:
 def _style(name: str) -> str:
     if name not in STYLES:
         raise ValueError(f"{name!r} is no style, use one of: {', '.join(STYLES)}")
+    return name
+
+
+def _mitigation(name: str) -> str:
+    if not _KEY.fullmatch(name):
+        raise ValueError(f"{name!r} cannot name a mitigation: use a-z, 0-9 and '-', at most 40")
     return name
 
 
@@ -183,6 +192,8 @@ class Params(Settings):
     default_plan: str
     plans: dict[str, Plan]
     protocols: dict[str, Protocol]
+    mitigations: dict[Annotated[str, AfterValidator(_mitigation)], Mitigation] = Field(default_factory=dict)
+    """In the order in which they are joined."""
     models: dict[Annotated[str, AfterValidator(model_key)], Model]
 
     @property
@@ -190,9 +201,58 @@ class Params(Settings):
         """Every language of any benchmark."""
         return list(dict.fromkeys(language for languages in self.benchmarks.values() for language in languages))
 
+    def protocol(self, name: str) -> Protocol:
+        """The protocol ``name``, with the mitigations that joined it by ``+``: ``three``, ``three+few-shot``.
+
+        :raises UsageError: there is none of that name, or a mitigation that may not join it.
+        """
+        base, *joined = self.joined(name).split(JOIN)
+        found = self.protocols[base]
+        each = tuple(self.mitigations[mitigation] for mitigation in joined)
+        return found.model_copy(update={"mitigations": each}) if each else found
+
+    def joined(self, name: str) -> str:
+        """``name`` of a protocol as it is written everywhere: its mitigations in the order of params.yaml, each once.
+
+        :raises UsageError: as of ``protocol``.
+        """
+        base, *wanted = name.split(JOIN)
+        known("protocol", base, self.protocols)
+        for mitigation in wanted:
+            known("mitigation", mitigation, self.mitigations)
+            if base not in self.mitigations[mitigation].protocols:
+                raise UsageError(
+                    f"Mitigation {mitigation} may not join protocol {base}, but only: "
+                    f"{', '.join(self.mitigations[mitigation].protocols)}; add {base} to mitigations.{mitigation}.protocols "
+                    f"in {PARAMS_FILE} if its texts go with it."
+                )
+            self._refuse_speechless(mitigation, base)
+        return JOIN.join([base, *(mitigation for mitigation in self.mitigations if mitigation in wanted)])
+
+    def _refuse_speechless(self, mitigation: str, base: str) -> None:
+        said = self.mitigations[mitigation].said
+        if not said:
+            raise UsageError(
+                f"Mitigation {mitigation} has no text yet; write one per language in {MITIGATIONS_FILE} (see docs/mitigations.md)."
+            )
+        protocol = self.protocols[base]
+        one_by_one = protocol.tasks == ("blank",) and protocol.conversation == "fresh"
+        if any(each.examples for each in said.values()) and not one_by_one:
+            raise UsageError(
+                f"Mitigation {mitigation} has examples, which go before a single question with a blank, and protocol {base} asks "
+                f"others; take {base} out of mitigations.{mitigation}.protocols in {PARAMS_FILE}."
+            )
+
+    def has(self, protocol: str) -> bool:
+        """Whether there is a ``protocol`` of this name."""
+        try:
+            return self.joined(protocol) == protocol
+        except UsageError:
+            return False
+
     def fits(self, benchmark: str, language: str, protocol: str) -> bool:
         """Whether ``benchmark`` can be asked in ``language`` by ``protocol``."""
-        asked = self.protocols[protocol]
+        asked = self.protocol(protocol)
         return language in self.benchmarks[benchmark] and benchmark in asked.benchmarks and asked.speaks(language)
 
     @model_validator(mode="after")
@@ -200,7 +260,7 @@ class Params(Settings):
         _known("default_plan", self.default_plan, self.plans)
         for name, plan in self.plans.items():
             for protocol in plan.protocols:
-                _known(f"plans.{name}.protocols", protocol, self.protocols)
+                self._refuse_unjoinable(f"plans.{name}.protocols", protocol)
             for benchmark in plan.benchmarks:
                 _known(f"plans.{name}.benchmarks", benchmark, self.benchmarks)
         for language in self.languages:
@@ -211,6 +271,28 @@ class Params(Settings):
             for benchmark in asked.continued or []:
                 _known(f"protocols.{name}.continued", benchmark, asked.benchmarks)
         return self
+
+    @model_validator(mode="after")
+    def _mitigations(self) -> "Params":
+        for name, mitigation in self.mitigations.items():
+            if mitigation.said:
+                raise ValueError(f"mitigations.{name}.said is no setting: its texts stand in {MITIGATIONS_FILE}")
+            for protocol in mitigation.protocols:
+                _known(f"mitigations.{name}.protocols", protocol, self.protocols)
+                if self.protocols[protocol].scored:
+                    raise ValueError(f"mitigations.{name}.protocols names {protocol!r}, which asks nothing in words")
+        for name, asked in self.protocols.items():
+            if JOIN in name or asked.mitigations is not None:
+                raise ValueError(f"protocols.{name}: mitigations join a protocol in a plan, as in three+few-shot")
+        return self
+
+    def _refuse_unjoinable(self, where: str, name: str) -> None:
+        base, *joined = name.split(JOIN)
+        _known(where, base, self.protocols)
+        for mitigation in joined:
+            _known(where, mitigation, self.mitigations)
+            if base not in self.mitigations[mitigation].protocols:
+                raise ValueError(f"{where}: mitigation {mitigation!r} may not join {base!r}")
 
 
 def _known(where: str, name: str, known: "dict[str, Any] | list[str]") -> None:
@@ -229,9 +311,13 @@ def known(kind: str, name: str, names: "dict[str, Any] | list[str]") -> str:
 
 
 def read_params(root: Path) -> Params:
-    """The settings of the project in ``root``.
+    """The settings of the project in ``root``, with the texts of the mitigations.
 
     :raises UsageError: params.yaml is missing, not YAML, or has a key that does not fit.
+    :raises DataError: a row of the mitigations' texts does not fit.
     """
     path = root / PARAMS_FILE
-    return validated(path, Params, read_yaml(path))
+    params = validated(path, Params, read_yaml(path))
+    if not params.mitigations:
+        return params
+    return params.model_copy(update={"mitigations": with_texts(root, params.mitigations, params.spoken)})

@@ -1,4 +1,4 @@
-"""How an item is put to a model: protocols and their wording."""
+"""How an item is put to a model: protocols, their wording, and the mitigations that join them."""
 
 from math import lcm
 from typing import Literal
@@ -49,6 +49,41 @@ class Wording(Settings):
         return self.or_.join([self.comma.join(options[:-1]), options[-1]])
 
 
+class Example(Settings):
+    """A question with its answer, put before the one that is asked."""
+
+    text: str
+    options: tuple[str, ...]
+    """The words to choose from, in canonical order."""
+    answer: str
+
+
+class Said(Settings):
+    """What a mitigation says in one language; the texts stand in data/checkup/mitigations.csv."""
+
+    system: str | None = None
+    """Put before everything: a chat's system message, or the first words of a completion prompt."""
+    examples: tuple[tuple[Example, ...], ...] = ()
+    """One set, put before every question; or two, each put before one half of the orders (see ``orders.half``)."""
+    reason: str | None = None
+    """Why a reply is sent back, and what is wanted instead."""
+
+
+class Mitigation(Settings):
+    """A change of protocols that is meant to lessen a leaning."""
+
+    protocols: list[str] = Field(min_length=1)
+    """Those that it may join, by ``+``."""
+    check: Literal["gendered"] | None = None
+    """What a reply is sent back for, once: a gendered word about a concept whose gender is not stated."""
+    said: dict[str, Said] = Field(default_factory=dict)
+    """By language; ``mitigations.read`` puts it here."""
+
+    def speaks(self, language: str) -> bool:
+        """Whether it has its texts in ``language``."""
+        return language in self.said and (self.check is None or self.said[language].reason is not None)
+
+
 class Protocol(Settings):
     benchmarks: list[str]
     form: Literal["two", "three", "closed"]
@@ -66,6 +101,8 @@ class Protocol(Settings):
     """Likelihoods need none, and fit every language of their benchmarks."""
     continued: list[str] | None = None
     """Likelihoods: benchmarks whose options go on from the item's text; elsewhere an option is a text of its own."""
+    mitigations: tuple[Mitigation, ...] | None = None
+    """Those that joined it, in the order of params.yaml; ``Params.protocol`` puts them here."""
 
     @property
     def scored(self) -> bool:
@@ -88,9 +125,19 @@ class Protocol(Settings):
         n_orders = 2 if self.form == "two" else 6
         return lcm(n_orders, LEAST_CONVERSATIONS) if self.conversation == "carried" else n_orders
 
+    @property
+    def checked(self) -> bool:
+        """Whether replies are checked, and some sent back."""
+        return any(mitigation.check for mitigation in self.mitigations or ())
+
     def speaks(self, language: str) -> bool:
-        """Whether it can be put in ``language``."""
-        return self.scored or language in self.wording
+        """Whether it can be put in ``language``, with all that joined it."""
+        worded = self.scored or language in self.wording
+        return worded and all(mitigation.speaks(language) for mitigation in self.mitigations or ())
+
+    def said(self, language: str) -> list[Said]:
+        """What the mitigations that joined it say in ``language``."""
+        return [mitigation.said[language] for mitigation in self.mitigations or ()]
 
     @model_validator(mode="after")
     def _worded(self) -> "Protocol":

@@ -18,6 +18,7 @@ PLUMBING = {
         "files",
         "ledger",
         "locks",
+        "mitigations",
         "params",
         "protocols",
         "requests",

@@ -49,7 +49,9 @@ Result = Reply | CallFailed
 
 def slim(model: Model, protocol: Protocol, asked: Sequence[Asked]) -> Chunk:
     """``asked`` with what a call needs: no item, no wording, and of an option only what names it in the reply."""
-    return Chunk(model, protocol.model_copy(update={"wording": {}}), tuple(_slim(each) for each in asked))
+    return Chunk(
+        model, protocol.model_copy(update={"wording": {}, "mitigations": None}), tuple(_slim(each) for each in asked)
+    )
 
 
 def _slim(asked: Asked) -> Asked:
