@@ -89,14 +89,13 @@ def remedies(root: Path) -> pl.DataFrame:
     rows = [
         {
             "mitigation": name,
-            "joins": each.protocols,
-            "languages": [language for language in params.spoken if each.speaks(language)],
+            "joins": ", ".join(each.protocols),
+            "languages": ", ".join(language for language in params.spoken if each.speaks(language)),
             "does": _does(each),
         }
         for name, each in params.mitigations.items()
     ]
-    text, texts = pl.String(), pl.List(pl.String())
-    return pl.DataFrame(rows, schema=pl.Schema({"mitigation": text, "joins": texts, "languages": texts, "does": text}))
+    return pl.DataFrame(rows, schema=dict.fromkeys(("mitigation", "joins", "languages", "does"), pl.String))
 
 
 def _does(mitigation: Mitigation) -> str:
