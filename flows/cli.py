@@ -21,6 +21,7 @@ from flows.options import (
     Languages,
     Limit,
     MaxConnections,
+    Mitigations,
     Models,
     MostSpent,
     Plan,
@@ -48,6 +49,7 @@ app = typer.Typer(
 app.command()(cli_data.fetch)
 app.command()(cli_before.doctor)
 app.command()(cli_before.estimate)
+app.command()(cli_before.mitigations)
 app.command()(cli_past.reproduce)
 app.command()(cli_past.diff)
 app.command()(cli_compare.compare)
@@ -71,6 +73,7 @@ def run(
     benchmark: Benchmarks = None,
     language: Languages = None,
     protocol: Protocols = None,
+    mitigation: Mitigations = None,
     date: Date = None,
     epochs: Epochs = None,
     limit: Limit = None,
@@ -99,9 +102,11 @@ def run(
     if workers := cluster.workers(runner, address):
         prepare()  # the workers are reached through Prefect's client, and they say which models can be asked
     if not seal:
-        say_skipped(select(read_params(root), model or [], request(plan, None, None, protocol), workers).skipped)
+        say_skipped(
+            select(read_params(root), model or [], request(plan, None, None, protocol, mitigation), workers).skipped
+        )
     asked = evaluate(
-        **lists(model, benchmark, language, protocol),
+        **lists(model, benchmark, language, protocol, mitigation),
         plan=plan,
         date=date,
         epochs=epochs,
@@ -132,6 +137,7 @@ def plan(
     benchmark: Benchmarks = None,
     language: Languages = None,
     protocol: Protocols = None,
+    mitigation: Mitigations = None,
     date: Date = None,
     epochs: Epochs = None,
     limit: Limit = None,
@@ -146,7 +152,7 @@ def plan(
 
     sampling: dict[str, Any] = {"seed": seed, "shuffle": shuffle, "temperature": temperature}
     wanted = request(
-        plan, benchmark, language, protocol, date=date, epochs=epochs, limit=limit, fresh=fresh, **sampling
+        plan, benchmark, language, protocol, mitigation, date=date, epochs=epochs, limit=limit, fresh=fresh, **sampling
     )
     runs, skipped = plan_runs(project_root(), model or [], wanted)
     for each in runs:

@@ -14,6 +14,7 @@ from flows.options import (
     Languages,
     Limit,
     MaxConnections,
+    Mitigations,
     Models,
     Plan,
     Protocols,
@@ -42,12 +43,21 @@ def doctor(model: Models = None, format: As = Format.TABLE) -> None:
         raise typer.Exit(1)
 
 
+def mitigations(format: As = Format.TABLE) -> None:
+    """What is meant to lessen a leaning: which protocols each mitigation may join, in which languages, and what it does."""
+    from flows.listing import remedies
+    from flows.printing import show
+
+    show(remedies(project_root()), format)
+
+
 def estimate(
     model: Models = None,
     plan: Plan = None,
     benchmark: Benchmarks = None,
     language: Languages = None,
     protocol: Protocols = None,
+    mitigation: Mitigations = None,
     date: Date = None,
     epochs: Epochs = None,
     limit: Limit = None,
@@ -66,6 +76,7 @@ def estimate(
         benchmark,
         language,
         protocol,
+        mitigation,
         date=date,
         epochs=epochs,
         limit=limit,

@@ -12,6 +12,7 @@ from flows.options import (
     Languages,
     Limit,
     MaxConnections,
+    Mitigations,
     Models,
     MostSpent,
     Plan,
@@ -56,6 +57,7 @@ def schedule(
     benchmark: Benchmarks = None,
     language: Languages = None,
     protocol: Protocols = None,
+    mitigation: Mitigations = None,
     epochs: Epochs = None,
     limit: Limit = None,
     shuffle: Shuffle = False,
@@ -86,13 +88,13 @@ def schedule(
         "fresh": fresh,
         "timezone": timezone,
     }
-    asked = request(plan, benchmark, language, protocol, **wanted)
+    asked = request(plan, benchmark, language, protocol, mitigation, **wanted)
     zone = requested_zone(read_params(root), asked)
     plannable(root, model or [], asked)
     handing_on.check(root, handing_on.Wanted(push, git_commit))
     parameters = {
         **wanted,
-        **lists(model, benchmark, language, protocol),
+        **lists(model, benchmark, language, protocol, mitigation),
         "plan": plan,
         "max_connections": max_connections,
         "budget": budget,

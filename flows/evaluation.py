@@ -72,6 +72,7 @@ def evaluate(
     benchmarks: Sequence[str] = (),
     languages: Sequence[str] = (),
     protocols: Sequence[str] = (),
+    mitigations: Sequence[str] = (),
     date: str | None = None,
     epochs: int | None = None,
     limit: int | None = None,
@@ -99,6 +100,7 @@ def evaluate(
         benchmarks: Only these, instead of those of the plan.
         languages: Only these, instead of all that the benchmarks have.
         protocols: Only these, instead of those of the plan.
+        mitigations: Ask the protocols that these join, without and with each; a+b joins both.
         date: Go on with the run of this date, YYYY-MM-DD or YYYY-MM-DD.n; on a schedule leave it empty.
         epochs: How often each item is asked.
         limit: Ask only so many items, the same ones in every language.
@@ -117,7 +119,7 @@ def evaluate(
         ask_again: Ask a model that seems to have changed since its reference once more, today, to know.
     """
     wanted = request(
-        plan, benchmarks, languages, protocols, date=date, epochs=epochs, limit=limit, seed=seed, fresh=fresh,
+        plan, benchmarks, languages, protocols, mitigations, date=date, epochs=epochs, limit=limit, seed=seed, fresh=fresh,
         temperature=temperature, shuffle=shuffle, timezone=timezone,
     )  # fmt: skip
     asking, handing = Asking(seal, max_connections, runner, address), handing_on.Wanted(push, git_commit)

@@ -10,6 +10,7 @@ from stages.entries import Entry
 from stages.ledger import named, read_ledger, read_references
 from stages.load import items
 from stages.params import Model, Params, read_params
+from stages.protocols import Mitigation
 from stages.query.questions import expected
 from stages.references import twins
 from stages.schema import DOMAINS, Kind
@@ -82,6 +83,31 @@ def instruments(root: Path) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides={"plan": pl.String})
 
 
+def remedies(root: Path) -> pl.DataFrame:
+    """One row per mitigation of params.yaml: the protocols it may join, its languages, and what it does."""
+    params = read_params(root)
+    rows = [
+        {
+            "mitigation": name,
+            "joins": ", ".join(each.protocols),
+            "languages": ", ".join(language for language in params.spoken if each.speaks(language)),
+            "does": _does(each),
+        }
+        for name, each in params.mitigations.items()
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(("mitigation", "joins", "languages", "does"), pl.String))
+
+
+def _does(mitigation: Mitigation) -> str:
+    said = list(mitigation.said.values())
+    parts = {
+        "says something before the question": any(each.system for each in said),
+        "shows examples": any(each.examples for each in said),
+        f"sends {mitigation.check} replies back once": mitigation.check is not None,
+    }
+    return ", ".join(part for part, there in parts.items() if there)
+
+
 def _counts(own: pl.DataFrame) -> dict[str, int]:
     scored = own.filter(pl.col("domain").replace_strict(DOMAINS).is_in([Kind.CHOICE, Kind.PAIR, Kind.SENTENCE]))
     return {"concepts": scored["target"].n_unique(), "items": own["item_id"].n_unique()}
@@ -108,5 +134,5 @@ def _asked(params: Params, found: pl.DataFrame, benchmark: str, language: str, n
         each_order_once=each_order_once,
         limit=None,
     )
-    protocols = [params.protocols[p] for p in plan.protocols if params.fits(benchmark, language, p)]
+    protocols = [params.protocol(p) for p in plan.protocols if params.fits(benchmark, language, p)]
     return sum(len(c) for protocol in protocols for c in expected(found, language, protocol, entry))

@@ -49,6 +49,14 @@ Benchmarks = Annotated[
 ]
 Languages = Annotated[list[str] | None, typer.Option("--language", metavar="L", help="Only this language; repeatable.")]
 Protocols = Annotated[list[str] | None, typer.Option("--protocol", metavar="P", help="Only this protocol; repeatable.")]
+Mitigations = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--mitigation",
+        metavar="M",
+        help="Ask the protocols that this mitigation joins, without and with it; repeatable; A+B joins both.",
+    ),
+]
 Date = Annotated[
     str | None,
     typer.Option(
@@ -113,16 +121,21 @@ def request(
     benchmark: Sequence[str] | None,
     language: Sequence[str] | None,
     protocol: Sequence[str] | None,
+    mitigation: Sequence[str] | None = None,
     **more: Any,
 ) -> Request:
     """The options of one command, or the parameters of the flow, as a request; its model is filled in later."""
-    given = {"benchmarks": benchmark, "languages": language, "protocols": protocol}
+    given = {"benchmarks": benchmark, "languages": language, "protocols": protocol, "mitigations": mitigation}
     fields: dict[str, Any] = {**{name: tuple(names or ()) for name, names in given.items()}, **more}
     return Request("", plan, **fields)
 
 
 def lists(
-    model: list[str] | None, benchmark: list[str] | None, language: list[str] | None, protocol: list[str] | None
+    model: list[str] | None,
+    benchmark: list[str] | None,
+    language: list[str] | None,
+    protocol: list[str] | None,
+    mitigation: list[str] | None = None,
 ) -> dict[str, list[str]]:
     """The repeatable options of one command as parameters of the flow."""
     return {
@@ -130,4 +143,5 @@ def lists(
         "benchmarks": benchmark or [],
         "languages": language or [],
         "protocols": protocol or [],
+        "mitigations": mitigation or [],
     }

@@ -29,7 +29,7 @@ def select(
 
     :raises UsageError: a wanted model is unknown, or cannot be asked.
     """
-    asked = [params.protocols[name] for name in requested_protocols(params, request)] if request else []
+    asked = [params.protocol(name) for name in requested_protocols(params, request)] if request else []
     problems = obstacles(params.models, asked, workers)
     for key in wanted:
         if known("model", key, params.models) in problems:

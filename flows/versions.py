@@ -14,7 +14,7 @@ from stages import stopping
 from stages.errors import CheckupError, Stopped
 from stages.ledger import read_ledger, reindex
 from stages.locks import held
-from stages.params import read_yaml
+from stages.settings import read_yaml
 
 STAGES = ("load", "validate", "check", "judge", "reduce", "score", "report")
 WAIT_SECONDS = 120.0

@@ -11,7 +11,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, AwareDatetime, Field
 
 from stages.errors import UsageError
-from stages.params import Model, Settings, read_yaml, validated
+from stages.params import Model
+from stages.settings import Settings, read_yaml, validated
 
 Asking = tuple[str, str, str]
 """A benchmark, a language and a protocol."""

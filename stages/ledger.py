@@ -25,9 +25,10 @@ from stages.entries import Asking, Entry, Runs, read_runs, stamp
 from stages.errors import LedgerError, UsageError
 from stages.files import write_whole
 from stages.locks import held
-from stages.params import Params, Settings, model_key, read_yaml, validated
+from stages.params import Params, model_key
 from stages.requests import Request, frozen, requested_zone, today
 from stages.schema import ANSWERS
+from stages.settings import Settings, read_yaml, validated
 from stages.table import Table
 
 INDEX_FILE = "runs.yaml"

@@ -41,6 +41,17 @@ def order_index(item_id: str, epoch: int, n_orders: int) -> int:
     return (epoch - 1 + start) % n_orders
 
 
+def half(n_options: int, index: int) -> int:
+    """0 or 1: which half of the orders ``index`` belongs to. In either half each of three options is met at each place once.
+
+    Of two options each half is one order. Of a longer list the halves are the orders that are each other's reverse.
+    """
+    if n_options > SHORT:
+        return index % 2
+    order = orders(n_options)[index]
+    return sum(before > after for i, before in enumerate(order) for after in order[i + 1 :]) % 2
+
+
 def epochs_asked(epochs: int, each_order_once: bool, n_orders: int) -> int:
     """How often an item is asked that a run asks ``epochs`` times, where more than each order once may only repeat it."""
     return min(epochs, n_orders) if each_order_once else epochs

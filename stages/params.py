@@ -1,24 +1,24 @@
-"""params.yaml -> typed settings; the only loader, and the only YAML dialect (1.2, as DVC reads it)."""
+"""params.yaml -> typed settings; the only loader of it."""
 
 import os
 import re
 from collections.abc import Iterable
-from math import lcm
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from pydantic import AfterValidator, Field, model_validator
 
 from stages.errors import UsageError
+from stages.mitigations import MITIGATIONS_FILE, with_texts
+from stages.protocols import Mitigation, Protocol
 from stages.schema import STYLES
+from stages.settings import Settings, read_yaml, validated
 
 PARAMS_FILE = "params.yaml"
-LEAST_CONVERSATIONS = 4
-"""Different orders of the items that carried conversations are asked in, at least."""
+JOIN = "+"
+"""Between a protocol and the mitigations that joined it."""
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
 _KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
@@ -51,6 +51,12 @@ def _style(name: str) -> str:
     return name
 
 
+def _mitigation(name: str) -> str:
+    if not _KEY.fullmatch(name):
+        raise ValueError(f"{name!r} cannot name a mitigation: use a-z, 0-9 and '-', at most 40")
+    return name
+
+
 def _address(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -61,114 +67,10 @@ def _address(url: str) -> str:
 Address = Annotated[str, AfterValidator(_address)]
 
 
-class Settings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
-
-
-class Template(Settings):
-    """How a question is put to a chat model and to a completion model: {text} is the item, {options} its answers.
-
-    ``system`` is the instruction before it: a chat's system message, or the first words of a completion prompt.
-    """
-
-    chat: str
-    completion: str
-    system: str | None = None
-
-    @model_validator(mode="after")
-    def _placeholders(self) -> "Template":
-        for name, text in (("chat", self.chat), ("completion", self.completion)):
-            for placeholder in ("{text}", "{options}"):
-                if text.count(placeholder) != 1:
-                    raise ValueError(f"{name} must contain {placeholder} exactly once")
-        return self
-
-
-class Wording(Settings):
-    """What is said around an item in one language, by its task; ``or`` joins the last two words, ``comma`` those before."""
-
-    comma: str
-    or_: str = Field(alias="or")
-    blank: Template | None = None
-    pick: Template | None = None
-    option: Template | None = None
-
-    def template(self, task: str) -> Template:
-        """The template of ``task``, which the protocol's check saw to be there."""
-        found: Template = getattr(self, task)
-        return found
-
-    def alternatives(self, options: list[str]) -> str:
-        """The options as a choice in words: "he, she or they"."""
-        return self.or_.join([self.comma.join(options[:-1]), options[-1]])
-
-
-class Protocol(Settings):
-    benchmarks: list[str]
-    form: Literal["two", "three", "closed"]
-    """Answer form: the two gendered options only, the neutral one too, or a closed set."""
-    elicitation: Literal["choice", "likelihood"]
-    """The model chooses among the options, or is asked how likely it finds each of them, which shows none and asks nothing."""
-    conversation: Literal["fresh", "carried"]
-    """Each question alone, or in growing conversations."""
-    orders: Literal["per_item", "over_items"] = "per_item"
-    """Whether every item meets each order equally often, or only all items together, so that few epochs will do."""
-    temperature: float = Field(0, ge=0, le=2)
-    top_p: float = Field(1, gt=0, le=1)
-    max_tokens: int = Field(200, ge=1)
-    wording: dict[str, Wording] = {}
-    """Likelihoods need none, and fit every language of their benchmarks."""
-    continued: list[str] | None = None
-    """Likelihoods: benchmarks whose options go on from the item's text; elsewhere an option is a text of its own."""
-
-    @property
-    def scored(self) -> bool:
-        """Whether options are scored by their likelihood: in no order, and once, as it would be the same again."""
-        return self.elicitation == "likelihood"
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """The tasks of the items that it asks."""
-        if self.scored:
-            return ("option",)
-        closed = tuple(t for t in ("pick", "option") if any(getattr(w, t) for w in self.wording.values()))
-        return closed if self.form == "closed" else ("blank",)
-
-    @property
-    def cycle(self) -> int:
-        """The epochs after which every item has met each order equally often, in enough different conversations."""
-        if self.scored:
-            return 1
-        n_orders = 2 if self.form == "two" else 6
-        return lcm(n_orders, LEAST_CONVERSATIONS) if self.conversation == "carried" else n_orders
-
-    def speaks(self, language: str) -> bool:
-        """Whether it can be put in ``language``."""
-        return self.scored or language in self.wording
-
-    @model_validator(mode="after")
-    def _worded(self) -> "Protocol":
-        if not self.scored and not (self.wording and self.tasks):
-            raise ValueError(f"wording lacks a language, or a task that form {self.form!r} asks for")
-        for language, wording in self.wording.items():
-            for task in self.tasks:
-                if getattr(wording, task) is None:
-                    raise ValueError(f"wording.{language} lacks {task!r}, which form {self.form!r} asks for")
-        return self
-
-    @model_validator(mode="after")
-    def _scorable(self) -> "Protocol":
-        if self.scored and (self.form, self.conversation) != ("closed", "fresh"):
-            raise ValueError("elicitation 'likelihood' goes with form 'closed' and conversation 'fresh'")
-        if self.continued is not None and not self.scored:
-            raise ValueError("continued goes with elicitation 'likelihood' only")
-        return self
-
-
 class Plan(Settings):
     benchmarks: list[str] = Field(min_length=1)
     protocols: list[str] = Field(min_length=1)
-    styles: list[Annotated[str, AfterValidator(_style)]] = []
+    styles: list[Annotated[str, AfterValidator(_style)]] = Field(default_factory=list)
     """Of the check-up's wording styles; items that have none are asked by every plan."""
     epochs: int = Field(ge=1)
 
@@ -216,11 +118,11 @@ class Model(Settings):
     """Seconds of the first pause when it refuses call after call; each further one is twice as long."""
     price: Price | None = None
     """Else what litellm's list says of the provider's own endpoint."""
-    extra_body: dict[str, Any] = {}
+    extra_body: dict[str, Any] = Field(default_factory=dict)
     """Sent with every question beside what the protocol asks for."""
-    omit: list[Literal["temperature", "top_p", "max_tokens", "seed"]] = []
+    omit: list[Literal["temperature", "top_p", "max_tokens", "seed"]] = Field(default_factory=list)
     """Parameters never sent to it, beyond those that litellm knows the model to reject."""
-    headers: dict[str, str] = {}
+    headers: dict[str, str] = Field(default_factory=dict)
     """Sent with every call; the key has its own place."""
     proxy: Address | None = None
     """URL of the proxy to reach it through; else what the environment says."""
@@ -290,6 +192,8 @@ class Params(Settings):
     default_plan: str
     plans: dict[str, Plan]
     protocols: dict[str, Protocol]
+    mitigations: dict[Annotated[str, AfterValidator(_mitigation)], Mitigation] = Field(default_factory=dict)
+    """In the order in which they are joined."""
     models: dict[Annotated[str, AfterValidator(model_key)], Model]
 
     @property
@@ -297,9 +201,58 @@ class Params(Settings):
         """Every language of any benchmark."""
         return list(dict.fromkeys(language for languages in self.benchmarks.values() for language in languages))
 
+    def protocol(self, name: str) -> Protocol:
+        """The protocol ``name``, with the mitigations that joined it by ``+``: ``three``, ``three+few-shot``.
+
+        :raises UsageError: there is none of that name, or a mitigation that may not join it.
+        """
+        base, *joined = self.joined(name).split(JOIN)
+        found = self.protocols[base]
+        each = tuple(self.mitigations[mitigation] for mitigation in joined)
+        return found.model_copy(update={"mitigations": each}) if each else found
+
+    def joined(self, name: str) -> str:
+        """``name`` of a protocol as it is written everywhere: its mitigations in the order of params.yaml, each once.
+
+        :raises UsageError: as of ``protocol``.
+        """
+        base, *wanted = name.split(JOIN)
+        known("protocol", base, self.protocols)
+        for mitigation in wanted:
+            known("mitigation", mitigation, self.mitigations)
+            if base not in self.mitigations[mitigation].protocols:
+                raise UsageError(
+                    f"Mitigation {mitigation} may not join protocol {base}, but only: "
+                    f"{', '.join(self.mitigations[mitigation].protocols)}; add {base} to mitigations.{mitigation}.protocols "
+                    f"in {PARAMS_FILE} if its texts go with it."
+                )
+            self._refuse_speechless(mitigation, base)
+        return JOIN.join([base, *(mitigation for mitigation in self.mitigations if mitigation in wanted)])
+
+    def _refuse_speechless(self, mitigation: str, base: str) -> None:
+        said = self.mitigations[mitigation].said
+        if not said:
+            raise UsageError(
+                f"Mitigation {mitigation} has no text yet; write one per language in {MITIGATIONS_FILE} (see docs/mitigations.md)."
+            )
+        protocol = self.protocols[base]
+        one_by_one = protocol.tasks == ("blank",) and protocol.conversation == "fresh"
+        if any(each.examples for each in said.values()) and not one_by_one:
+            raise UsageError(
+                f"Mitigation {mitigation} has examples, which go before a single question with a blank, and protocol {base} asks "
+                f"others; take {base} out of mitigations.{mitigation}.protocols in {PARAMS_FILE}."
+            )
+
+    def has(self, protocol: str) -> bool:
+        """Whether there is a ``protocol`` of this name."""
+        try:
+            return self.joined(protocol) == protocol
+        except UsageError:
+            return False
+
     def fits(self, benchmark: str, language: str, protocol: str) -> bool:
         """Whether ``benchmark`` can be asked in ``language`` by ``protocol``."""
-        asked = self.protocols[protocol]
+        asked = self.protocol(protocol)
         return language in self.benchmarks[benchmark] and benchmark in asked.benchmarks and asked.speaks(language)
 
     @model_validator(mode="after")
@@ -307,7 +260,7 @@ class Params(Settings):
         _known("default_plan", self.default_plan, self.plans)
         for name, plan in self.plans.items():
             for protocol in plan.protocols:
-                _known(f"plans.{name}.protocols", protocol, self.protocols)
+                self._refuse_unjoinable(f"plans.{name}.protocols", protocol)
             for benchmark in plan.benchmarks:
                 _known(f"plans.{name}.benchmarks", benchmark, self.benchmarks)
         for language in self.languages:
@@ -318,6 +271,28 @@ class Params(Settings):
             for benchmark in asked.continued or []:
                 _known(f"protocols.{name}.continued", benchmark, asked.benchmarks)
         return self
+
+    @model_validator(mode="after")
+    def _mitigations(self) -> "Params":
+        for name, mitigation in self.mitigations.items():
+            if mitigation.said:
+                raise ValueError(f"mitigations.{name}.said is no setting: its texts stand in {MITIGATIONS_FILE}")
+            for protocol in mitigation.protocols:
+                _known(f"mitigations.{name}.protocols", protocol, self.protocols)
+                if self.protocols[protocol].scored:
+                    raise ValueError(f"mitigations.{name}.protocols names {protocol!r}, which asks nothing in words")
+        for name, asked in self.protocols.items():
+            if JOIN in name or asked.mitigations is not None:
+                raise ValueError(f"protocols.{name}: mitigations join a protocol in a plan, as in three+few-shot")
+        return self
+
+    def _refuse_unjoinable(self, where: str, name: str) -> None:
+        base, *joined = name.split(JOIN)
+        _known(where, base, self.protocols)
+        for mitigation in joined:
+            _known(where, mitigation, self.mitigations)
+            if base not in self.mitigations[mitigation].protocols:
+                raise ValueError(f"{where}: mitigation {mitigation!r} may not join {base!r}")
 
 
 def _known(where: str, name: str, known: "dict[str, Any] | list[str]") -> None:
@@ -335,48 +310,14 @@ def known(kind: str, name: str, names: "dict[str, Any] | list[str]") -> str:
     return name
 
 
-def read_yaml(path: Path, content: bytes | None = None) -> Any:
-    """Parse a YAML 1.2 file, which holds ``content`` where that was read already.
-
-    :raises UsageError: it does not exist, is not UTF-8 or is not YAML; the message names file and line.
-    """
-    try:
-        found = path.read_bytes() if content is None else content
-        return YAML(typ="safe").load(found.decode().replace("\r\n", "\n"))
-    except FileNotFoundError as error:
-        raise UsageError(f"{path.name} is not in {path.parent}; run the command in the project's folder.") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path.name} is not UTF-8 at byte {error.start}; save it as UTF-8.") from error
-    except YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f" at line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "it cannot be parsed"
-        raise UsageError(f"{path.name} is not valid YAML{line}: {problem}; correct that line.") from error
-
-
-Shape = TypeVar("Shape", bound=BaseModel)
-
-
-def validated(path: Path, shape: type[Shape], content: Any) -> Shape:
-    """Return ``content`` of ``path`` as ``shape``.
-
-    :raises UsageError: it does not fit; the message names the first key at fault and what is wrong with it.
-    """
-    try:
-        return shape.model_validate(content)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"] if part != "[key]")
-        problem = first["msg"].removeprefix("Value error, ")
-        found = "" if first["type"] in ("missing", "value_error", "extra_forbidden") else f" (found {first['input']!r})"
-        at = f", key {key!r}" if key else ""
-        raise UsageError(f"{path.name}{at}: {problem}{found}; correct it.") from error
-
-
 def read_params(root: Path) -> Params:
-    """The settings of the project in ``root``.
+    """The settings of the project in ``root``, with the texts of the mitigations.
 
     :raises UsageError: params.yaml is missing, not YAML, or has a key that does not fit.
+    :raises DataError: a row of the mitigations' texts does not fit.
     """
     path = root / PARAMS_FILE
-    return validated(path, Params, read_yaml(path))
+    params = validated(path, Params, read_yaml(path))
+    if not params.mitigations:
+        return params
+    return params.model_copy(update={"mitigations": with_texts(root, params.mitigations, params.spoken)})

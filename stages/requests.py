@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import lcm
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from stages.entries import Entry, every
 from stages.errors import UsageError
 from stages.orders import balanced_epochs
-from stages.params import Params, known, time_zone
+from stages.params import JOIN, Params, Plan, known, time_zone
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Request:
     benchmarks: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     protocols: tuple[str, ...] = ()
+    mitigations: tuple[str, ...] = ()
+    """Each joins the protocols that it may join, which are then asked without and with it; ``a+b`` are joined together."""
     date: str | None = None
     epochs: int | None = None
     limit: int | None = None
@@ -59,7 +62,7 @@ def frozen(params: Params, request: Request, now: datetime) -> Entry:
     benchmarks = _each("benchmark", request.benchmarks or plan.benchmarks, params.benchmarks)
     protocols = requested_protocols(params, request)
     languages = _languages(params, request, benchmarks, protocols)
-    epochs = request.epochs or plan.epochs
+    epochs = request.epochs or _epochs(params, plan, protocols)
     _refuse_unfit(params, request, protocols, epochs)
     return Entry(
         opened=now.astimezone(UTC).replace(microsecond=0),
@@ -72,7 +75,7 @@ def frozen(params: Params, request: Request, now: datetime) -> Entry:
         epochs=epochs,
         # What is drawn at a temperature differs from time to time.
         each_order_once=model.deterministic and request.epochs is None and not request.temperature,
-        asked_once=tuple(name for name in protocols if params.protocols[name].scored),
+        asked_once=tuple(name for name in protocols if params.protocol(name).scored),
         limit=request.limit,
         seed=request.seed,
         temperature=request.temperature,
@@ -81,9 +84,41 @@ def frozen(params: Params, request: Request, now: datetime) -> Entry:
 
 
 def requested_protocols(params: Params, request: Request) -> tuple[str, ...]:
-    """The protocols that ``request`` names, or else its plan."""
+    """The protocols that ``request`` names, or else its plan; with its mitigations those that they join, without and with them.
+
+    :raises UsageError: a name is unknown, or a mitigation may join none of them.
+    """
     plan = params.plans[known("plan", request.plan or params.default_plan, params.plans)]
-    return _each("protocol", request.protocols or plan.protocols, params.protocols)
+    named = tuple(dict.fromkeys(params.joined(name) for name in request.protocols or plan.protocols))
+    if not request.mitigations:
+        return named
+    bases = tuple(dict.fromkeys(name.split(JOIN)[0] for name in named))
+    joined = [_joinings(params, wanted, bases, chosen=bool(request.protocols)) for wanted in request.mitigations]
+    found = [name for each in joined for name in each]
+    return tuple(dict.fromkeys([*(name.split(JOIN)[0] for name in found), *found]))
+
+
+def _joinings(params: Params, wanted: str, bases: tuple[str, ...], chosen: bool) -> list[str]:
+    """The mitigations ``wanted`` joined to each of ``bases`` that they may join, or to their own protocols where to none.
+
+    :raises UsageError: one is unknown, they have no protocol in common, or the user ``chosen`` none of theirs.
+    """
+    names = wanted.split(JOIN)
+    each = [params.mitigations[known("mitigation", name, params.mitigations)].protocols for name in names]
+    common = [protocol for protocol in each[0] if all(protocol in others for others in each)]
+    fitting = [base for base in bases if base in common]
+    if not common or (chosen and not fitting):
+        may = f"it may join {', '.join(common)} only" if common else "they may join no protocol in common"
+        raise UsageError(f"--mitigation {wanted} cannot be put so: {may}; name another --protocol or --mitigation.")
+    return [params.joined(JOIN.join([base, *names])) for base in fitting or common]
+
+
+def _epochs(params: Params, plan: Plan, protocols: tuple[str, ...]) -> int:
+    """Those of ``plan``, as often per order as it asks its own protocols where mitigations brought others."""
+    own = lcm(*(params.protocol(name).cycle for name in plan.protocols))
+    cycle = lcm(*(params.protocol(name).cycle for name in protocols))
+    brought = any(JOIN in name and name not in plan.protocols for name in protocols)
+    return plan.epochs * cycle // own if brought and plan.epochs % own == 0 else plan.epochs
 
 
 def _each(kind: str, wanted: Iterable[str], names: dict[str, Any] | list[str]) -> tuple[str, ...]:
@@ -104,7 +139,7 @@ def _languages(
 
 def _refuse_unfit(params: Params, request: Request, protocols: tuple[str, ...], epochs: int) -> None:
     """:raises UsageError: the epochs cannot be balanced, or the model cannot be asked by one of ``protocols``."""
-    asked = [params.protocols[name] for name in protocols]
+    asked = [params.protocol(name) for name in protocols]
     for protocol in asked:
         balanced_epochs(epochs, protocol.cycle, protocol.orders == "over_items")
     if obstacle := params.models[request.model].unscorable(asked):

@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from stages.hashing import item_hash
-from stages.params import Protocol
+from stages.protocols import Protocol
 from stages.schema import ITEMS, NO_STYLE, SINGLE
 
 INTRA, INTER = "stereoset-intrasentence", "stereoset-intersentence"

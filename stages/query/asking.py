@@ -8,16 +8,17 @@ import asyncio
 import random
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from typing import Any
 
 from stages.errors import CallFailed, ModelUnavailable, Stopped, Transient
 from stages.query.budget import Budget, Purse
 from stages.query.endpoints import Endpoint
 from stages.query.pace import Limits, Pace, Say
 from stages.query.prices import most
-from stages.query.prompts import Prompt
+from stages.query.prompts import Exchange, Prompt
 from stages.query.questions import Question
 from stages.query.reply import Reply
 
@@ -33,6 +34,10 @@ _PERHAPS_PAID = ("timeout", "broken", "too_long", "worker_lost")
 class Asked:
     question: Question
     prompt: Prompt
+    before: tuple[Exchange, ...] = ()
+    """The turns of its conversation before it."""
+    drafts: tuple[Mapping[str, Any], ...] = ()
+    """Replies to it that were sent back, as rows of answers with ``reason``: it is asked again after each of them."""
 
 
 @dataclass(frozen=True)

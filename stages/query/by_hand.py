@@ -59,8 +59,9 @@ class ByHand(Sheet):
 
     collector: str = ""
 
-    def put(self, question: Question, before: Sequence[Exchange]) -> Asked:
-        return Asked(question, pasted(super().put(question, before).prompt))
+    def put(self, question: Question, before: Sequence[Exchange], drafts: Sequence[Row] = ()) -> Asked:
+        asked = super().put(question, before, drafts)
+        return replace(asked, prompt=pasted(asked.prompt, len(asked.before)))
 
     @cached_property
     def _constant(self) -> Row:
@@ -84,8 +85,13 @@ def entry(params: Params, request: Request, now: datetime) -> Entry:
     :raises UsageError: a name is unknown, the epochs cannot be balanced, or a protocol cannot be asked by a person.
     """
     for name in requested_protocols(params, request):
-        if params.protocols[name].scored:
+        protocol = params.protocol(name)
+        if protocol.scored:
             raise UsageError(f"Protocol {name} scores texts, which nobody can ask in a chat; name another --protocol.")
+        if protocol.checked:
+            raise UsageError(
+                f"Protocol {name} checks each reply by program before it is asked again; name another --protocol."
+            )
     found = frozen(_with_nobody(params), replace(request, model=_NOBODY), now)
     return found.model_copy(update={"plan": f"{found.plan} {BY_HAND}", "state": "sealed"})
 
@@ -112,13 +118,12 @@ def _chat(model: Model) -> Model:
     return model.model_copy(update={"api": "chat", "constrain": None})
 
 
-def pasted(prompt: Prompt) -> Prompt:
-    """``prompt`` as a chat takes it: the instruction stands before the first question."""
-    first, *rest = prompt.messages
-    if first["role"] != "system":
-        return prompt
-    opening = {**rest[0], "content": f"{first['content']}\n\n{rest[0]['content']}"}
-    return replace(prompt, messages=(opening, *rest[1:]))
+def pasted(prompt: Prompt, turns: int = 0) -> Prompt:
+    """``prompt`` as a chat takes it, where ``turns`` were had already: instruction and examples stand before the first question."""
+    beginning = len(prompt.messages) - 2 * turns
+    together = "\n\n".join(message["content"] for message in prompt.messages[:beginning])
+    opening = {"role": "user", "content": together}
+    return replace(prompt, messages=(opening, *prompt.messages[beginning:]))
 
 
 def to_paste(asked: Asked) -> str:

@@ -55,7 +55,7 @@ class Collector:
                 finish(root, each, journal)
 
     async def _ask(self, sheet: Sheet, journal: Journal, base: str | None, elapsed: float) -> None:
-        todo = threads(sheet, journal.answers)
+        todo = threads(sheet, journal.answers, journal.drafts)
         if not todo:
             return
         limited = limits(sheet.model, self.max_connections, elapsed)
@@ -65,8 +65,13 @@ class Collector:
 
             def record(outcome: Outcome) -> None:
                 row = answer_row(sheet.facts(outcome.asked), outcome, endpoint.sent(outcome.asked.question))
+                cost = outcome.reply.cost if outcome.reply else None
+                if reason := sheet.objection(outcome):
+                    journal.draft(row | {"reason": reason})
+                    self.tracker.spend(cost)
+                    return
                 (journal.answer if outcome.final else journal.failure)(row)
-                self.tracker.advance(failed=outcome.reply is None, cost=outcome.reply.cost if outcome.reply else None)
+                self.tracker.advance(failed=outcome.reply is None, cost=cost)
 
             proven = any(row["failure"] is None for row in journal.answers.values())
             await ask(todo, endpoint, Means(limited, record, self.stop, self._purse(), self.tracker.say, proven))

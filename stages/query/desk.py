@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 
 from stages.command import read_keys
 from stages.errors import CallFailed, ModelUnavailable
-from stages.params import Model, Protocol
+from stages.params import Model
+from stages.protocols import Protocol
 from stages.query.asking import Asked, attempt
 from stages.query.endpoints import NO_CALLS_VARIABLE, Endpoint
 from stages.query.opening import opened
@@ -48,7 +49,9 @@ Result = Reply | CallFailed
 
 def slim(model: Model, protocol: Protocol, asked: Sequence[Asked]) -> Chunk:
     """``asked`` with what a call needs: no item, no wording, and of an option only what names it in the reply."""
-    return Chunk(model, protocol.model_copy(update={"wording": {}}), tuple(_slim(each) for each in asked))
+    return Chunk(
+        model, protocol.model_copy(update={"wording": {}, "mitigations": None}), tuple(_slim(each) for each in asked)
+    )
 
 
 def _slim(asked: Asked) -> Asked:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from stages.errors import CallFailed
-from stages.params import Model, Params, Protocol
+from stages.params import Model, Params
+from stages.protocols import Protocol
 from stages.query.collect import base_of
 from stages.query.endpoints import requested
 from stages.query.opening import opened, scorer
@@ -52,7 +53,7 @@ def examine(root: Path, params: Params, key: str) -> Finding:
     model = params.models[key]
     if obstacle := model.obstacle():
         return Finding(key, SKIPPED, obstacle)
-    protocol = params.protocols[params.plans[params.default_plan].protocols[0]]
+    protocol = params.protocol(params.plans[params.default_plan].protocols[0])
     try:
         with base_of(root, key, model) as base:
             return asyncio.run(_examined(key, model, protocol, base))
@@ -63,7 +64,8 @@ def examine(root: Path, params: Params, key: str) -> Finding:
 
 
 async def _examined(key: str, model: Model, protocol: Protocol, base: str | None) -> Finding:
-    prompt = render(QUESTION, protocol, next(iter(protocol.wording)), model.api)
+    language = next(language for language in protocol.wording if protocol.speaks(language))
+    prompt = render(QUESTION, protocol, language, model.api)
     async with opened(model, protocol, base, prompt.text, QUESTION.answers) as endpoint:
         sent = endpoint.sent(QUESTION)
         began = time.monotonic()

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from typing import Protocol as Interface
 
-from stages.params import Model, Price, Protocol
+from stages.params import Model, Price
+from stages.protocols import Protocol
 from stages.query.faults import HIDDEN, SHORTEST_KEY, Fault, failure, fault_of_exception, fault_of_response
 from stages.query.filtering import filter_word
 from stages.query.prices import cost, price_of

@@ -8,12 +8,16 @@ import polars as pl
 
 from stages.ledger import Run
 from stages.params import Model, Params, Price
+from stages.query.asking import Asked
+from stages.query.checking import may_object
 from stages.query.endpoints import requested
 from stages.query.prices import Tokens, most, most_cost, price_of
-from stages.query.sheets import lacks, sheet
+from stages.query.sheets import Sheet, lacks, sheet
 from stages.schema import ANSWERS
 from stages.store import partitions
 
+_TELLING = ("prompt", "prompt_tokens", "completion_tokens", "latency", "failure", "drafts")
+"""Columns of the answers that tell what a call is like; files of earlier versions lack some."""
 SEEN, ASSUMED = "recorded answers", "rule of thumb"
 
 
@@ -35,10 +39,15 @@ BEGINNER = Habits(ASSUMED, bytes_per_token=3.5, completion=8, seconds=1.0)
 
 @dataclass(frozen=True)
 class Estimate:
-    """Of what a run still lacks. Costs are in US dollars and null where the price is not known; times in seconds."""
+    """Of what a run still lacks. Costs are in US dollars and null where the price is not known; times in seconds.
+
+    ``calls``, tokens, ``cost`` and ``seconds`` are as if no reply was sent back; ``calls_at_most`` and ``cost_at_most`` as if every
+    one was that may be.
+    """
 
     model: str
     calls: int
+    calls_at_most: int
     prompt_tokens: int
     completion_tokens: int
     cost: float | None
@@ -54,22 +63,38 @@ def estimate(root: Path, params: Params, run: Run, connections: int | None = Non
     """
     sheets = [sheet(root, params, part) for part in partitions(run)]
     model = params.models[run.model]
-    lacking = [(each, asked.prompt) for each in sheets for asked in lacks(root, each)]
-    sizes = [most(prompt, requested(of.protocol, of.model).get("max_tokens", 1)) for of, prompt in lacking]
+    lacking = [(each, asked) for each in sheets for asked in lacks(root, each)]
+    sizes = [most(asked.prompt, requested(of.protocol, of.model).get("max_tokens", 1)) for of, asked in lacking]
+    again = [
+        _again(of, asked, size)
+        for (of, asked), size in zip(lacking, sizes, strict=True)
+        if _may_be_sent_back(of, asked)
+    ]
     habits = seen(root, run.model) or BEGINNER
-    prompt = round(sum(len(prompt.recorded.encode()) for _, prompt in lacking) / habits.bytes_per_token)
+    prompt = round(sum(len(asked.prompt.recorded.encode()) for _, asked in lacking) / habits.bytes_per_token)
     completion = round(sum(min(habits.completion, size.completion) for size in sizes))
     price = price_of(model)
     return Estimate(
         run.model,
         len(sizes),
+        len(sizes) + len(again),
         prompt,
         completion,
         None if price is None else most_cost(price, Tokens(prompt, completion)),
-        None if price is None else _at_most(price, sizes),
+        None if price is None else _at_most(price, [*sizes, *again]),
         _seconds(model, connections, habits, len(sizes), prompt + completion),
         habits.basis,
     )
+
+
+def _may_be_sent_back(sheet: Sheet, asked: Asked) -> bool:
+    return not asked.drafts and may_object(sheet.protocol, asked.question)
+
+
+def _again(sheet: Sheet, asked: Asked, first: Tokens) -> Tokens:
+    """The second call for ``asked``, at most, whose first was ``first``: the reply, the reason and the question come to its prompt."""
+    reason = "".join(said.reason or "" for said in sheet.protocol.said(sheet.partition.language))
+    return Tokens(first.prompt + first.completion + len(f"{reason}{asked.prompt.asked}".encode()), first.completion)
 
 
 def seen(root: Path, model: str) -> Habits | None:
@@ -77,9 +102,12 @@ def seen(root: Path, model: str) -> Habits | None:
     files = sorted((root / "data" / ANSWERS.name / f"model={model}").rglob("*.parquet"))
     if not files:
         return None
-    replied = pl.scan_parquet(files, hive_partitioning=False).filter(
-        pl.col("failure").is_null(), pl.col("prompt_tokens") > 0
+    schema = {name: ANSWERS.schema[name] for name in _TELLING}
+    found = pl.scan_parquet(
+        files, hive_partitioning=False, schema=schema, extra_columns="ignore", missing_columns="insert"
     )
+    # Of several calls the tokens are together, the prompt is the last one's.
+    replied = found.filter(pl.col("failure").is_null(), pl.col("prompt_tokens") > 0, pl.col("drafts").is_null())
     means = replied.select(
         pl.col("prompt").str.len_bytes().sum() / pl.col("prompt_tokens").sum(),
         pl.col("completion_tokens").mean(),

@@ -182,9 +182,9 @@ def _parts(filled: Filled, line: Line) -> tuple[str, ...] | None:
 
 def _fits(filled: Filled, line: Line, params: Params, parts: tuple[str, ...]) -> bool:
     """Whether benchmark, language and protocol of the row are known, and fit each other."""
-    names = (list(params.benchmarks), params.spoken, list(params.protocols))
-    for part, value, known in zip(PARTS, parts, names, strict=False):
-        if value not in known:
+    there = (parts[0] in params.benchmarks, parts[1] in params.spoken, params.has(parts[2]))
+    for part, value, is_there in zip(PARTS, parts, there, strict=False):
+        if not is_there:
             filled.refuse(line, _column(filled, part), f"there is no {part} {_shown(value)} in params.yaml")
             return False
     if params.fits(*parts[:3]):

@@ -1,7 +1,8 @@
 """The journal: one line per answer, written the moment it arrives, so that a kill loses only calls in flight.
 
 It lies beside the file it becomes, as ``<name>.journal.jsonl``, and is deleted once DVC has recorded that file.
-A second kind of line notes a question that failed for now: it is asked again until the run is sealed.
+A second kind of line notes a question that failed for now: it is asked again until the run is sealed. A third keeps a reply
+that was sent back, and is no answer yet: its question is asked once more, also after a kill.
 """
 
 import errno
@@ -38,6 +39,8 @@ class Journal:
         self.path = path
         self.answers: dict[Key, Row] = {}
         self.failures: dict[Key, Row] = {}
+        self.drafts: dict[Key, tuple[Row, ...]] = {}
+        """Replies that were sent back, in order; rows of answers with ``reason``."""
         self._file: FileIO | None = None
 
     def __enter__(self) -> "Journal":
@@ -65,6 +68,14 @@ class Journal:
         """Note that a question has no answer yet, and why."""
         self._append({"failure": row})
         self.failures[_key(row)] = row
+
+    def draft(self, row: Row) -> None:
+        """Keep a reply that is sent back, with its ``reason``; its question is still to be answered.
+
+        :raises DataError: as of ``answer``.
+        """
+        self._append({"draft": row})
+        self._take({"draft": row})
 
     def _append(self, line: Row) -> None:
         if self._file is None:
@@ -97,6 +108,9 @@ class Journal:
     def _take(self, line: Row) -> None:
         if "answer" in line:
             self.answers[_key(line["answer"])] = line["answer"]
+        elif "draft" in line:
+            key = _key(line["draft"])
+            self.drafts[key] = (*self.drafts.get(key, ()), line["draft"])
         else:
             self.failures[_key(line["failure"])] = line["failure"]
 

@@ -3,7 +3,8 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from stages.params import Model, Protocol
+from stages.params import Model
+from stages.protocols import Protocol
 from stages.query.endpoints import Endpoint, reached
 from stages.query.faults import key_of
 from stages.query.likelihood import LikelihoodEndpoint, LlamaCpp

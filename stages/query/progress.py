@@ -13,6 +13,9 @@ class Tracker(Interface):
 
     def advance(self, failed: bool, cost: float | None) -> None: ...
 
+    def spend(self, cost: float | None) -> None:
+        """Told of a call that its question goes on after."""
+
     def say(self, what: str) -> None:
         """Tell what happens to the run as a whole."""
 
@@ -30,6 +33,9 @@ class Silent:
         return self
 
     def advance(self, failed: bool, cost: float | None) -> None:
+        pass
+
+    def spend(self, cost: float | None) -> None:
         pass
 
     def say(self, what: str) -> None:
@@ -74,6 +80,11 @@ class _OneBar:
             self._failures += failed
             self._cost += cost or 0
             self._bar.update(self._task, advance=1, note=self._note())
+
+    def spend(self, cost: float | None) -> None:
+        with self._lock:
+            self._cost += cost or 0
+            self._bar.update(self._task, note=self._note())
 
     def say(self, what: str) -> None:
         self._bar.console.print(f"{self._label}: {what}.", soft_wrap=True, markup=False)

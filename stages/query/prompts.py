@@ -1,13 +1,16 @@
 """A question under a protocol -> what is sent: chat messages, or a prompt for a completion model."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from typing import Any, Literal
 
-from stages.params import Model, Protocol, Wording
+from stages.lexicon import FEMALE, IGNORED, MALE, entries
+from stages.orders import half, orders
+from stages.params import Model
+from stages.protocols import Example, Protocol, Template, Wording
 from stages.query.questions import Question
 
 
@@ -47,24 +50,65 @@ def render(
     language: str,
     api: Literal["chat", "completion"],
     before: Sequence[Exchange] = (),
+    reason: str | None = None,
 ) -> Prompt:
     """Put ``question`` into the wording of ``protocol`` in ``language``, after the turns ``before`` it.
 
-    A completion prompt has no trailing space: the answer's first token brings its own.
+    ``reason``: why it is put once more. The protocol's mitigations say what they say before all of it, and their examples are
+    turns like any other. A completion prompt has no trailing space: the answer's first token brings its own.
     """
     if protocol.scored:
         return _to_score(question, protocol)
     wording = protocol.wording[language]
     template = wording.template(question.item["task"])
+    text = template.completion if api == "completion" else template.chat
+    asked = _filled(
+        text, question.item["text"], _listed(question, wording, between=" " if api == "completion" else "\n")
+    )
+    turns = [*_examples(question, protocol, language, text), *before]
+    system = _system(template, protocol, language)
     if api == "completion":
-        asked = _filled(template.completion, question, _listed(question, wording, between=" "))
-        turns = [continued(turn.asked, turn.reply.strip()) for turn in before]
-        text = "\n\n".join([*turns, asked])
-        return Prompt(asked, text=continued(template.system, text) if template.system else text)
-    asked = _filled(template.chat, question, _listed(question, wording, between="\n"))
-    system = [_message("system", template.system)] if template.system else []
-    said = [m for turn in before for m in (_message("user", turn.asked), _message("assistant", turn.reply))]
-    return Prompt(asked, messages=(*system, *said, _message("user", asked)))
+        return _continuing(continued(reason, asked) if reason else asked, turns, system)
+    return _conversing(f"{reason}\n\n{asked}" if reason else asked, turns, system)
+
+
+def _continuing(asked: str, turns: Sequence[Exchange], system: Sequence[str]) -> Prompt:
+    """The prompt of a completion model."""
+    text = "\n\n".join([*(continued(turn.asked, turn.reply.strip()) for turn in turns), asked])
+    for instruction in reversed(system):
+        text = continued(instruction, text)
+    return Prompt(asked, text=text)
+
+
+def _conversing(asked: str, turns: Sequence[Exchange], system: Sequence[str]) -> Prompt:
+    """The prompt of a chat model."""
+    instruction = [_message("system", "\n\n".join(system))] if system else []
+    said = [m for turn in turns for m in (_message("user", turn.asked), _message("assistant", turn.reply))]
+    return Prompt(asked, messages=(*instruction, *said, _message("user", asked)))
+
+
+def _system(template: Template, protocol: Protocol, language: str) -> list[str]:
+    """What is said before everything: by the template, then by the mitigations."""
+    instructions = (template.system, *(said.system for said in protocol.said(language)))
+    return [instruction for instruction in instructions if instruction]
+
+
+def _examples(question: Question, protocol: Protocol, language: str, template: str) -> Iterator[Exchange]:
+    """The mitigations' examples as turns in the wording of ``question``: of two sets the one that goes with its order."""
+    place = half(len(question.options), question.order_index)
+    for said in protocol.said(language):
+        for example in said.examples[place % len(said.examples)] if said.examples else ():
+            yield _example(example, question.order_index, template, protocol.wording[language])
+
+
+def _example(example: Example, order_index: int, template: str, wording: Wording) -> Exchange:
+    """``example`` with its options in the order in which the question shows its own, so that the right one stands everywhere.
+
+    Over the orders of an item it stands at each place equally often (see ``mitigations`` and ``orders.half``).
+    """
+    arrangements = orders(len(example.options))
+    shown = [example.options[i] for i in arrangements[order_index % len(arrangements)]]
+    return Exchange(_filled(template, example.text, wording.alternatives(shown)), example.answer)
 
 
 def _to_score(question: Question, protocol: Protocol) -> Prompt:
@@ -94,21 +138,29 @@ def _listed(question: Question, wording: Wording, between: str) -> str:
     return between.join(f"{option['label']}. {option['text']}" for option in question.options)
 
 
-def _filled(template: str, question: Question, options: str) -> str:
+def _filled(template: str, text: str, options: str) -> str:
     # Not str.format: an item may contain braces.
     before, after = template.split("{text}")
-    text: str = question.item["text"]
     return before.replace("{options}", options) + text + after.replace("{options}", options)
 
 
 def protocol_hash(protocol: Protocol, model: Model) -> str:
     """Hash of all that shapes how a model is asked; answers compare only where it is equal.
 
-    How many epochs the orders are balanced over shapes no question. A likelihood is the same by whatever call it is told.
+    With the words that replies are checked for. How many epochs the orders are balanced over shapes no question, nor does what else a mitigation may join. A likelihood is
+    the same by whatever call it is told.
     """
-    asked = protocol.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"orders"})
+    shapes_nothing: dict[str, Any] = {"orders": True, "mitigations": {"__all__": {"protocols"}}}
+    asked = protocol.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=shapes_nothing)
+    checked = {"words": _words(tuple(protocol.wording))} if protocol.checked else {}
     of_model = {} if protocol.scored else {"api": model.api, "constrain": model.constrain}
-    return short_hash(canonical({"protocol": asked, **of_model}))
+    return short_hash(canonical({"protocol": asked, **checked, **of_model}))
+
+
+@cache
+def _words(languages: tuple[str, ...]) -> str:
+    """Hash of the words that a check for gendered ones goes by."""
+    return short_hash(canonical({each: entries(each, MALE, FEMALE, IGNORED) for each in languages}))
 
 
 def canonical(value: Any) -> str:

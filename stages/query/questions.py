@@ -9,7 +9,7 @@ import polars as pl
 
 from stages.entries import Entry
 from stages.orders import epochs_asked, order_index, orders
-from stages.params import Protocol
+from stages.protocols import Protocol
 from stages.schema import NO_STYLE
 
 Key = tuple[str, str, int]

@@ -13,7 +13,8 @@ from typing import Any
 from typing import Protocol as Interface
 
 from stages.errors import CallFailed
-from stages.params import Model, Protocol
+from stages.params import Model
+from stages.protocols import Protocol
 from stages.query.asking import Asked
 from stages.query.desk import Chunk, Result, slim
 from stages.query.endpoints import Endpoint

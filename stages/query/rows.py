@@ -1,10 +1,12 @@
 """What was asked and what came of it -> a row of the answers table."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-from stages.params import Model, Protocol
+from stages.params import Model
+from stages.protocols import Protocol
 from stages.query.asking import Asked, Outcome
 from stages.query.endpoints import requested
 from stages.query.journal import Row
@@ -12,16 +14,18 @@ from stages.query.prompts import canonical, protocol_hash
 from stages.query.reply import Reply
 from stages.schema import ANSWERS, ITEM_FACTS, SCHEMA_VERSION
 from stages.store import Partition
+from stages.structs import DRAFT
 
 NOT_ASKED = "not_asked"
 """The failure of a question that a sealed run never put."""
+_OF_DRAFT = tuple(field.name for field in DRAFT.fields)
 _OF_ITEM = ("item_id", "variant", *(column.name for column in ITEM_FACTS), "task", "text", "item_hash")
 
 
 def answer_row(facts: Row, outcome: Outcome, sent: dict[str, Any]) -> Row:
     """The answer to the question of ``facts``."""
     reply, error = outcome.reply, outcome.error
-    return {
+    row = {
         **facts,
         "reply": reply and reply.text,
         "reasoning": reply and reply.reasoning,
@@ -41,23 +45,41 @@ def answer_row(facts: Row, outcome: Outcome, sent: dict[str, Any]) -> Row:
         "latency": outcome.latency,
         "asked_at": _now(),
     }
+    return row | _with_drafts(outcome.asked.drafts, row, replied=reply is not None)
+
+
+def _with_drafts(drafts: Sequence[Mapping[str, Any]], row: Row, replied: bool) -> Row:
+    """What all calls for an answer took: those that ``drafts`` came of, and that of ``row``, where it was made and ``replied``."""
+    if not drafts:
+        return {}
+    each = [*drafts, row] if replied else drafts
+    took = {name: _sum([call[name] for call in each]) for name in ("prompt_tokens", "completion_tokens", "cost")}
+    cached = [call["cached_tokens"] for call in each if call["cached_tokens"] is not None]
+    attempts = sum(call["attempts"] for call in (*drafts, row))
+    return {**took, "cached_tokens": sum(cached) if cached else None, "attempts": attempts}
+
+
+def _sum(numbers: Sequence[Any]) -> Any:
+    """Of all, or null where one is not known."""
+    return None if None in numbers else sum(numbers)
 
 
 def _candidates(reply: Reply) -> list[Row]:
     return [{"key": k, "logprob": v, "n_tokens": reply.n_tokens.get(k)} for k, v in reply.candidates.items()]
 
 
-def unanswered_row(facts: Row) -> Row:
-    """The row of a question that was never put."""
-    return {
+def unanswered_row(facts: Row, drafts: Sequence[Mapping[str, Any]] = ()) -> Row:
+    """The row of a question that was never put, or not again after ``drafts``."""
+    row = {
         **dict.fromkeys(c.name for c in ANSWERS.columns if c.nullable),
         **facts,
         "failure": NOT_ASKED,
-        "failure_message": "the run was sealed before this question was asked",
+        "failure_message": f"the run was sealed before this question was asked{' again' if drafts else ''}",
         "params_sent": "{}",
         "attempts": 0,
         "asked_at": _now(),
     }
+    return row | _with_drafts(drafts, row, replied=False)
 
 
 def partition_facts(partition: Partition, model: Model, protocol: Protocol) -> Row:
@@ -92,6 +114,7 @@ def question_facts(asked: Asked) -> Row:
         "options": question.options,
         "prompt_hash": asked.prompt.hash,
         "prompt": asked.prompt.recorded,
+        "drafts": [{field: draft[field] for field in _OF_DRAFT} for draft in asked.drafts] or None,
     }
 
 

@@ -81,7 +81,7 @@ def test_the_arguments_of_a_big_flow_are_small(
     monkeypatch.setattr(flows, "evaluate", evaluate)
     with pytest.raises(Stopped):
         cli.run(
-            models, "quick", ["checkup"], ["en", "zh"], ["two"], "2026-11-30.10", epochs=6, limit=70, shuffle=True,
+            models, "quick", ["checkup"], ["en", "zh"], ["three"], ["few-shot"], "2026-11-30.10", epochs=6, limit=70, shuffle=True,
             seed=2**31, temperature=0.5, max_connections=16, fresh=True,
         )  # fmt: skip
     assert handed["models"] == models

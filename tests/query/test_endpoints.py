@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from stages.errors import CallFailed, ModelUnavailable, Terminal, Transient
-from stages.params import Model, Protocol
+from stages.params import Model
+from stages.protocols import Protocol
 from stages.query.endpoints import Parameters, reached, requested
 from stages.query.faults import redacted
 from stages.query.prompts import Prompt
