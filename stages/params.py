@@ -106,6 +106,7 @@ class Model(Settings):
     region: str | None = None
     temperature: float | None = Field(None, ge=0, le=2)
     max_tokens: int | None = Field(None, ge=1)
+    """Instead of what the protocol allows; of a text never less than that."""
     max_connections: int = Field(8, ge=1)
     requests_per_minute: float | None = Field(None, gt=0)
     tokens_per_minute: float | None = Field(None, gt=0)

@@ -129,7 +129,7 @@ def _message(role: str, content: str) -> dict[str, str]:
 
 
 def _listed(question: Question, wording: Wording, between: str) -> str:
-    """The options as the question's task shows them: words to choose from, a list of words, or lettered lines."""
+    """The options as the question's task shows them: words to choose from, a list of words, lettered lines, or nothing."""
     texts = [option["text"] for option in question.options]
     if question.item["task"] == "blank":
         return wording.alternatives(texts)
@@ -147,14 +147,15 @@ def _filled(template: str, text: str, options: str) -> str:
 def protocol_hash(protocol: Protocol, model: Model) -> str:
     """Hash of all that shapes how a model is asked; answers compare only where it is equal.
 
-    With the words that replies are checked for. How many epochs the orders are balanced over shapes no question, nor does what else a mitigation may join. A likelihood is
-    the same by whatever call it is told.
+    With the words that replies are checked for. How many epochs the orders are balanced over shapes no question, nor does what
+    else a mitigation may join. A likelihood is the same by whatever call it is told, and a text is free whatever the entry says
+    of words that may be answered.
     """
     shapes_nothing: dict[str, Any] = {"orders": True, "mitigations": {"__all__": {"protocols"}}}
     asked = protocol.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=shapes_nothing)
     checked = {"words": _words(tuple(protocol.wording))} if protocol.checked else {}
-    of_model = {} if protocol.scored else {"api": model.api, "constrain": model.constrain}
-    return short_hash(canonical({"protocol": asked, **checked, **of_model}))
+    of_model = {"api": model.api, "constrain": None if protocol.written else model.constrain}
+    return short_hash(canonical({"protocol": asked, **checked, **({} if protocol.scored else of_model)}))
 
 
 @cache
