@@ -1,4 +1,4 @@
-"""The stage: judgements -> scores, word profiles, comparisons and changes."""
+"""The stage: judgements -> scores, word profiles, comparisons, changes and effects of mitigations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
@@ -24,7 +24,7 @@ from stages.schema import (
 )
 from stages.score.changes import changes
 from stages.score.profiles import OFFERED, TASK, word_profiles
-from stages.score.scoring import NEEDED, score_and_compare
+from stages.score.scoring import NEEDED, mitigations, score_and_compare
 from stages.score.sides import bounded, sides
 from stages.stamps import Stamps
 from stages.store import Partition, prune, read, recorded, write
@@ -38,7 +38,7 @@ HOME = {name: benchmarks[-1] for name, benchmarks in TOGETHER.items()}
 def score_all(root: Path) -> int:
     """Score every recorded partition of the ledger's runs; return how many there are.
 
-    Word profiles, comparisons and changes have a file only where there is something to say.
+    Word profiles, comparisons, changes and effects have a file only where there is something to say.
 
     :raises CheckupError: the ledger and the judgements disagree, or a file does not fit its table or its place.
     """
@@ -93,8 +93,12 @@ def _made(root: Path, batch: Mapping[Partition, pl.DataFrame]) -> dict[Table, pl
         picking = judgements.filter(pl.col("task") == TASK)
         if picking.height:
             profiles.append(word_profiles(picking, read(part.path(root, ANSWERS), ANSWERS).select(OFFERED)))
-    scores, compared = score_and_compare(pl.concat(needed))
-    return {SCORES: scores, WORD_PROFILES: pl.concat([WORD_PROFILES.empty(), *profiles]), COMPARISONS: compared}
+    judged = pl.concat(needed)
+    scores, compared = score_and_compare(judged)
+    effects, verdicts = mitigations(judged)
+    profiled = pl.concat([WORD_PROFILES.empty(), *profiles])
+    made = {SCORES: scores, WORD_PROFILES: profiled, COMPARISONS: compared}
+    return made | {EFFECTS: effects, MITIGATIONS: verdicts}
 
 
 def _written(root: Path, parts: Iterable[Partition], table: Table, frame: pl.DataFrame) -> set[Path]:
