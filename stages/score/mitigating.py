@@ -22,13 +22,14 @@ EVADED = (
 """Outcomes by which an answer says nothing of its item: no bias that goes this way is gone."""
 ABS_LEAN = Compared("abs_lean", "abs_y", Kind.CHOICE, SIGNED)
 ABS_LEAN_KEPT = Compared("abs_lean_kept", "abs_kept_y", Kind.CHOICE, SIGNED)
+ABS_PAIR_LEAN = Compared("abs_pair_lean", "abs_delta", Kind.PAIR, SIGNED)
 ABS_DEFAULT = Compared("abs_default", "abs_g", Kind.CHOICE, SIGNED, needs_both_types=True)
 CONTROLS = Compared("control_accuracy", "right", Kind.CONTROL, SHARE)
 CONTROLS_KEPT = Compared("control_accuracy_kept", "kept_right", Kind.CONTROL, SHARE)
 RATES = ("neutral_rate", "refusal_rate", "unusable_rate", "evaded_rate")
 RATED = (Kind.CHOICE, Kind.CONTROL, Kind.UNTYPED, Kind.PAIR)
 COMPARED = (
-    *(LEAN, ABS_LEAN, ABS_LEAN_KEPT, DEFAULT, ABS_DEFAULT, CONTROLS, CONTROLS_KEPT, PAIR_LEAN),
+    *(LEAN, ABS_LEAN, ABS_LEAN_KEPT, DEFAULT, ABS_DEFAULT, CONTROLS, CONTROLS_KEPT, PAIR_LEAN, ABS_PAIR_LEAN),
     Compared(DEFAULT.name, DEFAULT.column, Kind.UNTYPED, SIGNED),
     *(Compared(rate, rate, kind, SHARE) for rate in RATES for kind in RATED),
 )
@@ -136,12 +137,12 @@ def _scoped(targets: pl.DataFrame) -> pl.DataFrame:
 
 
 def _magnitudes(joined: pl.DataFrame) -> pl.DataFrame:
-    """``joined`` with ``abs_<column>`` of both sides: what is averaged, turned so that its mean is the lean's distance from 0.
+    """``joined`` with ``abs_<column>`` of both sides: what is averaged, turned so that its mean is the distance from 0.
 
     Of a scope whose lean is 0 on one side, that side is turned as the other one is; on both sides, neither.
     """
     found = joined
-    for compared, column in ((LEAN, "y"), (DEFAULT, "g"), (LEAN, "kept_y")):
+    for compared, column in ((LEAN, "y"), (LEAN, "kept_y"), (DEFAULT, "g"), (PAIR_LEAN, "delta")):
         here, there = pl.col(column), pl.col(f"{column}{THERE}")
         both = here.is_not_null() & there.is_not_null()
         signs = {

@@ -136,7 +136,8 @@ CONDITIONS: dict[str, Condition] = {
     "lean": lambda facts: facts.change.below,
     "reversal": lambda facts: facts.ahead.low is not None and facts.ahead.low > REVERSAL,
     "evaded": lambda facts: facts.evaded.high is not None and facts.evaded.high < EVADED,
-    "kept": lambda facts: facts.kept.below,
+    # Said only of a fall: where there is none, that is the reason.
+    "kept": lambda facts: facts.kept.below or not facts.change.below,
     "controls": lambda facts: facts.controls is not None and facts.controls > CONTROLS_DOWN,
     "default": lambda facts: not facts.default_up,
     "groups": lambda facts: not facts.group_up,

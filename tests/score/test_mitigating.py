@@ -224,7 +224,15 @@ def test_pairs_have_effects_but_no_verdict() -> None:
     joined = p.pair_judgements(p.untraditional, pairs).with_columns(protocol=pl.lit("closed+a"))
     found, said = mitigations(pl.concat([p.pair_judgements(p.traditional, pairs), joined]))
     assert numbers(row(found, "pair_lean")) == pytest.approx([-200, -100, 100])
-    assert set(found["metric"]) == {"pair_lean", "neutral_rate", "refusal_rate", "unusable_rate", "evaded_rate"}
+    assert numbers(row(found, "abs_pair_lean")) == pytest.approx([0, 100, 100])
+    assert set(found["metric"]) == {
+        "pair_lean",
+        "abs_pair_lean",
+        "neutral_rate",
+        "refusal_rate",
+        "unusable_rate",
+        "evaded_rate",
+    }
     assert set(found["domain"]) == {"all", "trait", "language"}
     assert said.is_empty()
 

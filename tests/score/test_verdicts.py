@@ -34,7 +34,7 @@ CASES: dict[str, tuple[dict[str, Any], str, list[str]]] = {
     "there were no controls": (
         {"controls_there": Span(), "controls": None, "controls_kept": None}, "not measurable", ["measurable", "controls"],
     ),
-    "no lean": ({"change": Span(), "kept": Span(), "moved": Span()}, "not measurable", ["lean", "kept"]),
+    "no lean": ({"change": Span(), "kept": Span(), "moved": Span()}, "not measurable", ["lean"]),
     "other models answered": ({"served_alike": False}, "unclear", ["served"]),
     "under 95 % usable": ({"coverage": 94.9}, "unclear", ["coverage"]),
     "no coverage": ({"coverage": None}, "unclear", ["coverage"]),
@@ -57,31 +57,31 @@ CASES: dict[str, tuple[dict[str, Any], str, list[str]]] = {
     ),
     "reversed as far": (
         {"here": Span(-60, -70, -50), "moved": Span(-120, -130, -110), "change": Span(0, -9, 9), "kept": Span(0, -9, 9)},
-        "reversed", ["lean", "reversal", "kept"],
+        "reversed", ["lean", "reversal"],
     ),
     "no lean that could be reversed": (
         {"there": Span(2, -8, 12), "here": Span(-30, -40, -20), "change": Span(28, 18, 38), "kept": Span(28, 18, 38)},
-        "worse", ["lean", "reversal", "kept"],
+        "worse", ["lean", "reversal"],
     ),
-    "worse": ({"here": Span(80, 70, 90), "change": Span(20, 10, 30), "kept": Span(20, 10, 30)}, "worse", ["lean", "kept"]),
+    "worse": ({"here": Span(80, 70, 90), "change": Span(20, 10, 30), "kept": Span(20, 10, 30)}, "worse", ["lean"]),
     "evades more and leans as before": (
         {"change": SMALL, "moved": SMALL, "kept": SMALL, "evaded": Span(40, 30, 50), "coverage": 60.0},
-        "worse", ["coverage", "lean", "evaded", "kept"],
+        "worse", ["coverage", "lean", "evaded"],
     ),
     "evades always": (
         {"change": Span(), "moved": Span(), "kept": SMALL, "here": Span(), "evaded": Span(100, 95, 100), "coverage": 0.0},
-        "worse", ["coverage", "lean", "reversal", "evaded", "kept"],
+        "worse", ["coverage", "lean", "reversal", "evaded"],
     ),
-    "no change": ({"change": SMALL, "moved": SMALL, "kept": SMALL}, "no change", ["lean", "kept"]),
+    "no change": ({"change": SMALL, "moved": SMALL, "kept": SMALL}, "no change", ["lean"]),
     "no change that was seen": (
-        {"change": Span(-2, -24, 21), "moved": Span(-2, -24, 20), "kept": SMALL}, "unclear", ["lean", "kept"],
+        {"change": Span(-2, -24, 21), "moved": Span(-2, -24, 20), "kept": SMALL}, "unclear", ["lean"],
     ),
     "it moved from one side to the other": (
         {"there": Span(10, 1, 19), "here": Span(-9, -19, 1), "change": Span(-1, -9, 7), "moved": Span(-19, -28, -10), "kept": SMALL},
-        "unclear", ["lean", "reversal", "kept"],
+        "unclear", ["lean", "reversal"],
     ),
     "no change, but worse on controls": (
-        {"change": SMALL, "moved": SMALL, "kept": SMALL, "controls": -20.0}, "unclear", ["lean", "kept", "controls"],
+        {"change": SMALL, "moved": SMALL, "kept": SMALL, "controls": -20.0}, "unclear", ["lean", "controls"],
     ),
 }  # fmt: skip
 
