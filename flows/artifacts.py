@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from flows import changes, totals
+from flows import changes, mitigated, totals
 from flows.headlines import Headline, headlines
 from stages.store import SITE
 
@@ -18,6 +18,7 @@ def summary(root: Path, runs: Sequence[str], problems: Mapping[str, Exception]) 
     sections = [
         _section("Not done", [f"- {run}: {problem}" for run, problem in problems.items()]),
         _section("Verdicts", _verdicts(headlines(root, runs))),
+        _section("What mitigations do", [f"- {line}" for line in mitigated.lines(root, runs)]),
         _section("Changes since the reference", [f"- {line}" for line in changes.lines(root, runs)]),
         _section("What it took, and what was served", [f"- {line}" for line in totals.lines(root, runs)]),
         f"The report: [{page}]({page.as_uri()})",

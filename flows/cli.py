@@ -219,7 +219,7 @@ _HEADLINE = """
         printf('%+.0f [%+.0f, %+.0f]', coalesce(lean, pair_lean), coalesce(lean_low, pair_lean_low),
             coalesce(lean_high, pair_lean_high)) as lean,
         camp as "by choices", camp_by_strength as "by probabilities"
-    from headlines order by model, language, protocol
+    from headlines anti join effects using (run, benchmark, language, protocol) order by model, language, protocol
 """
 _SENTENCES = """
     select model, language, protocol, benchmark,
@@ -239,10 +239,10 @@ _RUNS = """
 
 def _say_found(root: Path, runs: Sequence[str]) -> None:
     """What ``runs`` found, what they took, what changed, and where the report is."""
-    from flows import changes, totals
+    from flows import changes, mitigated, totals
 
     _show_any(root, _HEADLINE, _SENTENCES)
-    for line in [*totals.lines(root, runs), *changes.lines(root, runs)]:
+    for line in [*mitigated.lines(root, runs), *totals.lines(root, runs), *changes.lines(root, runs)]:
         typer.echo(line)
     typer.echo(f"Report: {root / SITE / 'index.html'}")
 

@@ -9,6 +9,10 @@ from stages.errors import UsageError
 from stages.store import project_root
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
     from flows.comparing import Comparison
 
 CHANGED = 3
@@ -23,7 +27,8 @@ def compare(
         str | None, typer.Argument(metavar="[RUN]", help="The later one; how it differs is shown.")
     ] = None,
     by: Annotated[
-        By | None, typer.Option(help="Break down by this; of one run, compare its languages or protocols.")
+        By | None,
+        typer.Option(help="Break down by this; of one run, compare its languages, protocols or mitigations with none."),
     ] = None,
     items: Annotated[bool, typer.Option("--items", help="List the items that flipped, with both replies.")] = False,
     alpha: Annotated[
@@ -34,25 +39,38 @@ def compare(
     ] = False,
     format: As = Format.TABLE,
 ) -> None:
-    """How one run differs from another, target by target and tested; or the languages or protocols of one run."""
+    """How one run differs from another, target by target and tested; or the languages, protocols or mitigations of one run."""
+    from flows import mitigated
     from flows.comparing import between, in_words, shown, within
     from flows.printing import show
 
     root = project_root()
     if other is None:
         _refuse_of_one(run, {"--items": items, "--fail-on-change": fail_on_change})
-        show(within(root, run, by or By.LANGUAGE), format)
+        show(
+            _of_mitigations(root, run, format) if by is By.MITIGATION else within(root, run, by or By.LANGUAGE), format
+        )
         return
     found = between(root, run, other)
     if items:
         show(found.flips, format)
+    elif by is By.MITIGATION:
+        show(mitigated.beside(root, run, other), format)
     elif format is Format.TABLE:
         show(in_words(shown(found.rows, by)), format)
-        typer.echo(f"\n{_closing(found, alpha)}")
+        typer.echo("\n" + "\n".join([_closing(found, alpha), *mitigated.moved(root, run, other)]))
     else:
         show(shown(found.rows, by), format)
     if fail_on_change and found.changed(alpha).height:
         raise typer.Exit(CHANGED)
+
+
+def _of_mitigations(root: "Path", run: str, format: Format) -> "pl.DataFrame":
+    """The effects of the mitigations of ``run``: as they are recorded, or, as a table, in words."""
+    from flows.mitigated import effects, in_words
+
+    found = effects(root, run)
+    return in_words(found, root) if format is Format.TABLE else found
 
 
 def _refuse_of_one(run: str, options: dict[str, bool]) -> None:

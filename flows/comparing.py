@@ -44,7 +44,9 @@ def between(root: Path, reference: str, run: str) -> Comparison:
     ledger = read_ledger(root)
     earlier, later = named(ledger, reference), named(ledger, run)
     if earlier.id == later.id:
-        raise UsageError(f"{run} cannot be compared with itself; name two runs, or one with --by language or protocol.")
+        raise UsageError(
+            f"{run} cannot be compared with itself; name two runs, or one with --by language, protocol or mitigation."
+        )
     for side in (earlier, later):
         if side.entry.retired:
             raise UsageError(f"Run {side.id} is retired, so that it has no scores; choose another one.")
@@ -61,7 +63,7 @@ def within(root: Path, run: str, by: By) -> pl.DataFrame:
     named(read_ledger(root), run)
     if by not in (By.LANGUAGE, By.PROTOCOL):
         raise UsageError(
-            f"One run has no other to compare its {by}s with; name two runs, or use --by language or protocol."
+            f"One run has no other to compare its {by}s with; name two runs, or use --by language, protocol or mitigation."
         )
     found = query(root, f"from comparisons where run = '{run}' and starts_with(versus, '{by}=') order by all")
     if found.is_empty():

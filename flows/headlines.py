@@ -1,4 +1,7 @@
-"""What a check-up found, in a line for each run, language and protocol: for the message of a commit, and for Prefect's UI."""
+"""What a check-up found, in a line for each run, language and protocol: for the message of a commit, and for Prefect's UI.
+
+A protocol with mitigations is left to ``mitigated``: what counts there is the difference.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ _SCORES = """
         run, model, language, protocol, benchmark, coalesce(lean, pair_lean) as value, camp as verdict,
         if(lean is null and pair_lean is not null, 'pair_lean', 'lean') as metric,
         coalesce(lean_low, pair_lean_low) as low, coalesce(lean_high, pair_lean_high) as high
-    from headlines where run in ({runs})
+    from headlines anti join effects using (run, benchmark, language, protocol) where run in ({runs})
     union all
     select
         run, model, language, protocol, benchmark, ss_macro, null, 'ss', ss_macro_low, ss_macro_high

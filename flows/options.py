@@ -37,6 +37,7 @@ class By(StrEnum):
     LANGUAGE = "language"
     STYLE = "style"
     PROTOCOL = "protocol"
+    MITIGATION = "mitigation"
 
 
 Models = Annotated[

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from stages.report.bilingual import Bilingual
 from stages.report.charts import course
-from stages.report.evidence import LEADING, Evidence, Row, part_of, rows
+from stages.report.evidence import LEADING, WITHOUT, Evidence, Row, part_of, rows
 from stages.report.format import Figure, figure, number, p_value
 
 COUNTED = ("changed", "to be repeated", "not repeated", "not comparable", "no change seen")
@@ -25,7 +25,7 @@ _CHANGED = """
 """The last compared day of each model, and every day with a hit that counts or may come to."""
 _COURSE = f"""
     select trend.*, verdict, pinned
-    from trend
+    from (from trend {WITHOUT}) as trend
     left join (select run, benchmark, language, protocol, metric, any_value(verdict) as verdict from changed group by all)
         using (run, benchmark, language, protocol, metric)
     left join (select distinct reference as run, benchmark, language, protocol, true as pinned from changed)

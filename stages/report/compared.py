@@ -7,7 +7,7 @@ import duckdb
 from markupsafe import Markup
 
 from stages.report.bilingual import Bilingual
-from stages.report.evidence import LATEST, LEADING, Row, rows
+from stages.report.evidence import LATEST, LEADING, WITHOUT, Row, rows
 from stages.report.format import figure, number
 from stages.report.labels import Labels
 from stages.report.tables import Cell
@@ -45,6 +45,7 @@ def found(connection: duckdb.DuckDBPyConnection, spoken: Sequence[Labels], both:
     query = f"""
         from comparisons
         {LATEST}
+        {WITHOUT}
         order by versus, benchmark, language, protocol, model, domain <> 'all', domain, metric
     """
     for row in rows(connection, query):

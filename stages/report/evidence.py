@@ -24,6 +24,8 @@ PART = ("run", "benchmark", "language", "protocol")
 SCOPE = ("domain", "style", "typed", "status")
 LATEST = f"semi join latest using ({', '.join(PART)})"
 """Keeps a query to the latest run of each model, benchmark, language and protocol."""
+WITHOUT = f"anti join effects using ({', '.join(PART)})"
+"""Keeps a query from protocols with mitigations whose run also asked without: what counts there is the difference."""
 LEAN, PAIR_LEAN = LEADING = ("lean", "pair_lean")
 """What verdicts rest on: of choices about one person, and of pairs. No part has both."""
 SENTENCES = "ss_macro"
@@ -74,7 +76,10 @@ class Setting:
 
 
 class Evidence:
-    """Scores and verdicts of all recorded runs, and which of them are the latest; ``subjects`` are what has verdicts."""
+    """Scores and verdicts of all recorded runs, and which of them are the latest; ``subjects`` are what has verdicts.
+
+    What a mitigation did has a verdict of its own, see ``mitigations``.
+    """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, labels: Labels) -> None:
         self.labels = labels
@@ -83,7 +88,7 @@ class Evidence:
         for row in rows(connection, _SCORES):
             self._scores[part_of(row)][_at(row, *SCOPE, "metric")] = row
         self._camps = {(*part_of(row), *_at(row, "domain", "style")): row for row in rows(connection, "from camps")}
-        latest = [_subject(row) for row in rows(connection, "from latest")]
+        latest = [_subject(row) for row in rows(connection, f"from latest {WITHOUT}")]
         self.subjects = [subject for subject in latest if self.leading(subject.part) != SENTENCES]
         self._ended: dict[Key, dict[str, int]] = defaultdict(dict)
         for row in rows(connection, "from endings"):

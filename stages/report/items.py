@@ -14,6 +14,8 @@ OUTSIDE = ("control", "untyped")
 """Domains outside the scores of leaning; their items are listed last."""
 UNLISTED = ", ".join(f"'{domain}'" for domain, kind in DOMAINS.items() if kind == Kind.SENTENCE)
 """Domains of thousands of offensive sentences, which models seldom agree on."""
+LISTABLE = f"domain not in ({UNLISTED}) and protocol not in (select protocol from effects)"
+"""Of a mitigation it is told what it does, not what each model replied under it."""
 SHOWN = 280
 """Characters of a reply that are shown."""
 
@@ -26,7 +28,7 @@ _VOTES = f"""
         on previous.run = latest.previous_run
         and previous.benchmark = votes.benchmark and previous.language = votes.language
         and previous.protocol = votes.protocol and previous.item_id = votes.item_id
-    where votes.domain not in ({UNLISTED})
+    where votes.domain not in ({UNLISTED}) and votes.protocol not in (select protocol from effects)
     order by votes.benchmark, votes.protocol, votes.language, votes.item_id, votes.model
 """
 _SHOWN = f"""
@@ -34,7 +36,7 @@ _SHOWN = f"""
         any_value(text order by run) as text,
         any_value([coalesce(o.label || ' ' || o.key, o.text) for o in options] order by run) as shown
     from answers
-    where domain not in ({UNLISTED})
+    where {LISTABLE}
     group by benchmark, language, protocol, item_id, variant, order_index
     order by variant desc, order_index
 """
@@ -82,8 +84,8 @@ class Item:
 
 
 def contested(connection: duckdb.DuckDBPyConnection) -> tuple[list[Item], int]:
-    """The items of the mart ``contested`` but for ``UNLISTED``, and how many there are; those of leaning first."""
-    found = rows(connection, f"from contested where domain not in ({UNLISTED})")
+    """The items of the mart ``contested`` that are ``LISTABLE``, and how many there are; those of leaning first."""
+    found = rows(connection, f"from contested where {LISTABLE}")
     found.sort(
         key=lambda row: (row["domain"] in OUTSIDE, not row["models_differ"], -row["n_changed"], -row["n_turning"])
     )

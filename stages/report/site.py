@@ -27,6 +27,7 @@ from stages.report import (
     format,
     headline,
     items,
+    mitigations,
     pairs,
     published,
     record,
@@ -45,12 +46,12 @@ TEMPLATE = "page.html.j2"
 LEANING = ("glance", "charts", "models", "breakdown")
 """Sections about verdicts, which StereoSet has none of."""
 SECTIONS = (
-    *(LEANING[0], "changes", *LEANING[1:], "pairs", "wordings", "compared", "stereoset", "items"),
+    *(LEANING[0], "changes", *LEANING[1:], "pairs", "wordings", "compared", "mitigations", "stereoset", "items"),
     *("quality", "provenance", "history", "published", "glossary"),
 )
-ONCE = ("changes", "pairs", "wordings", "compared", "items", "provenance", "history", "published")
+ONCE = ("changes", "pairs", "wordings", "compared", "mitigations", "items", "provenance", "history", "published")
 """Sections that stand in the page once, in all languages; the others stand in it once per language."""
-SETTLED = ("served", "drift", "latest", "contested", "runs", "changed", "trend", "camps")
+SETTLED = ("served", "drift", "latest", "contested", "runs", "changed", "trend", "camps", "effects")
 """Views that the sections read again and again, each time over the whole history; on the page they are read once."""
 TAGS = {"en": "en", "zh": "zh-Hans"}
 """Language of an item -> language tag for HTML."""
@@ -122,6 +123,7 @@ def render(root: Path, connection: duckdb.DuckDBPyConnection, spoken: Sequence[L
         "pairs": pairs.found(connection, heard, both),
         "wordings": wordings.found(connection, heard, both),
         "compared": compared.found(connection, spoken, both),
+        "mitigations": mitigations.found(connection, spoken, both),
         "stereoset": sentences.found(connection, heard),
         "published": published.found(connection, heard, both),
     }
@@ -183,7 +185,11 @@ def _environment(root: Path) -> Environment:
         dated=_dated,
     )  # fmt: skip
     environment.globals.update(
-        dash=format.DASH, interval=format.interval, p_value=format.p_value, pair_scores=pairs.SCORES
+        dash=format.DASH,
+        interval=format.interval,
+        p_value=format.p_value,
+        pair_scores=pairs.SCORES,
+        mitigation_verdicts=mitigations.VERDICTS,
     )
     return environment
 
@@ -246,7 +252,7 @@ def _earlier(
 ) -> list[dict[str, Any]]:
     """Scored parts of runs that a later run of the same model has overtaken, newest first, with their main scores.
 
-    StereoSet has a section of its own, with every run.
+    StereoSet has a section of its own, with every run; a protocol with mitigations is told by what they do.
     """
     found = rows(
         connection,
@@ -256,6 +262,7 @@ def _earlier(
         join files.ledger using (run, model)
         anti join latest using (run, benchmark, language, protocol)
         anti join stereoset using (run, benchmark, language, protocol)
+        anti join effects using (run, benchmark, language, protocol)
         group by run, model, scores.date, number, benchmark, language, protocol, state
         order by model, scores.date desc, number desc, benchmark, protocol, language
         """,

@@ -35,13 +35,14 @@ from stages.schema.labels import (
     Kind,
     Outcome,
 )
-from stages.schema.mitigated import EFFECTS, MITIGATIONS
+from stages.schema.mitigated import ASKED, EFFECTS, JOINED, MITIGATIONS, base
 from stages.schema.texts import AGREEMENT, GAPS
 
 __all__ = [
     "AGREEMENT",
     "ALL",
     "ANSWERS",
+    "ASKED",
     "ASSOCIATED",
     "CHANGES",
     "COMPARISONS",
@@ -52,6 +53,7 @@ __all__ = [
     "ITEMS",
     "ITEM_FACTS",
     "ITEM_LANGUAGES",
+    "JOINED",
     "JUDGEMENTS",
     "LANGUAGES",
     "MAN",
@@ -83,6 +85,7 @@ __all__ = [
     "WORD_PROFILES",
     "Kind",
     "Outcome",
+    "base",
 ]
 
 RECORDED = (

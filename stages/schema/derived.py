@@ -204,7 +204,11 @@ CHANGES = Table(
         Column("domain", TEXT, "a group, or all"),
         Column("style", TEXT, "a wording style, or all"),
         Column("metric", TEXT, "lean, default, strength, pair_lean, text_lean, ss_macro or lms_macro"),
-        Column("family", TEXT, "primary (Holm; it alone can be a finding) or exploratory (Benjamini–Hochberg)"),
+        Column(
+            "family",
+            TEXT,
+            "primary (Holm; it alone can be a finding; never of a protocol with mitigations) or exploratory (Benjamini–Hochberg)",
+        ),
         Column(
             "value", FLOAT, "mean of the paired differences, this run less the reference; null when undefined", True
         ),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from stages.schema import ALL, CHANGES, METRICS_VERSION, TOGETHER, Kind
+from stages.schema import ALL, CHANGES, JOINED, METRICS_VERSION, TOGETHER, Kind
 from stages.score.alike import ASKED, PART, PROTOCOL, differing, shared
 from stages.score.answers import numbered
 from stages.score.bounds import HIGH, LOW, extremes
@@ -166,7 +166,11 @@ def _gate() -> pl.Expr:
 
 
 def _families(found: pl.DataFrame) -> pl.DataFrame:
-    """``found`` with ``family``, and ``p_adjusted`` within the family of its pair."""
+    """``found`` with ``family``, and ``p_adjusted`` within the family of its pair.
+
+    A protocol with mitigations is never primary: what it says is of the mitigation, and each would take power from the scores
+    of the model itself.
+    """
     parts_of = {part: whole for whole, parts in TOGETHER.items() for part in parts}
     whole = pl.col("benchmark").replace_strict(parts_of, default=None, return_dtype=pl.String)
     pooled = found.select("pair", "language", "protocol", pl.col("benchmark").alias("whole")).unique()
@@ -174,7 +178,8 @@ def _families(found: pl.DataFrame) -> pl.DataFrame:
         pooled.with_columns(pl.lit(True).alias("is_part")), on=["pair", "language", "protocol", "whole"], how="left"
     )
     headline = pl.col("metric").is_in(HEADLINES) & (pl.col("domain") == ALL) & (pl.col("style") == ALL)
-    primary = headline & pl.col("is_part").is_null()
+    joined = pl.col("protocol").str.contains(JOINED, literal=True)
+    primary = headline & pl.col("is_part").is_null() & ~joined
     named = marked.with_columns(pl.when(primary).then(pl.lit(PRIMARY)).otherwise(pl.lit(EXPLORATORY)).alias("family"))
     key = ("pair", "family", "benchmark", "language", "protocol", "domain", "style", "metric")
     tested = named.filter(pl.col("gate").is_null(), pl.col("p_value").is_not_null()).sort(key)

@@ -7,7 +7,17 @@ import polars as pl
 
 from stages.schema import Kind
 from stages.score.estimates import FIELDS, Estimate, both_types, mean
-from stages.score.intervals import NO_VARIANCE, SHARE, UNBOUNDED, Estimates, Range, columns, t_over_targets
+from stages.score.intervals import (
+    NO_VARIANCE,
+    SHARE,
+    UNBOUNDED,
+    Array,
+    Estimates,
+    Range,
+    columns,
+    t_over_targets,
+    wilson,
+)
 from stages.score.permutation import p_values
 
 SIGNED: Range = (-1.0, 1.0)
@@ -49,11 +59,11 @@ SS = Compared("ss_macro", "ss", Kind.SENTENCE, SHARE)
 LMS = Compared("lms_macro", "lms", Kind.SENTENCE, SHARE)
 
 
-def differences(joined: pl.DataFrame, compared: Compared, by: Sequence[str]) -> pl.DataFrame:
+def differences(joined: pl.DataFrame, compared: Compared, by: Sequence[str], level: float = 0.95) -> pl.DataFrame:
     """One row per ``by``: ``metric``, ``value``, ``ci_low``, ``ci_high``, ``effect``, ``p_value``, ``here``, ``there``, ``n``.
 
     ``joined`` has a row per target of both sides with ``by``, ``kind``, ``type``, ``target`` and the column compared, once as
-    it is and once with ``THERE``. Targets that have it on both sides count. Interval: t over targets; ``effect``: the plain
+    it is and once with ``THERE``. Targets that have it on both sides count. Interval at ``level``: t over targets; ``effect``: the plain
     mean of the differences / their standard deviation, null when they do not vary.
     """
     own = joined.filter(pl.col("kind") == compared.kind)
@@ -69,7 +79,7 @@ def differences(joined: pl.DataFrame, compared: Compared, by: Sequence[str]) -> 
     )
     tested = own.filter(both).with_columns((here - there).alias("difference"))
     found = found.join(p_values(tested, by), on=by, how="left")
-    low, high = t_over_targets(Estimates.of(found), compared.difference)
+    low, high = t_over_targets(Estimates.of(found), compared.difference, level)
     defined = pl.col("value").is_not_null()
     return found.with_columns(*columns(ci_low=low, ci_high=high)).select(
         *by,
@@ -78,3 +88,26 @@ def differences(joined: pl.DataFrame, compared: Compared, by: Sequence[str]) -> 
         *(pl.when(defined).then(name).alias(name) for name in ("effect", "p_value")),
         pl.col("n").cast(pl.Int64),
     )
+
+
+def sides(joined: pl.DataFrame, compared: Compared, by: Sequence[str]) -> pl.DataFrame:
+    """One row per ``by``: ``metric``, and ``here_low``, ``here_high``, ``there_low``, ``there_high``.
+
+    The 95 % intervals of ``here`` and ``there`` of :func:`differences`, each of its side alone: of shares Wilson's, else t.
+    """
+    own = joined.filter(pl.col("kind") == compared.kind)
+    column = compared.column
+    here, there = pl.col(column), pl.col(f"{column}{THERE}")
+    both = here.is_not_null() & there.is_not_null()
+    estimates = {
+        "here": compared.estimate(pl.when(both).then(here)),
+        "there": compared.estimate(pl.when(both).then(there)),
+    }
+    fields = (getattr(found, field).alias(f"{side}.{field}") for side, found in estimates.items() for field in FIELDS)
+    found = own.group_by(by).agg(*fields)
+    interval = wilson if compared.bounds == SHARE else t_over_targets
+    ends: dict[str, Array] = {}
+    for side in estimates:
+        low, high = interval(Estimates.of(found, f"{side}."), compared.bounds, 0.95)
+        ends |= {f"{side}_low": low * compared.scale, f"{side}_high": high * compared.scale}
+    return found.select(*by, pl.lit(compared.name).alias("metric"), *columns(**ends))

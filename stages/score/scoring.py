@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from stages.schema import ALL, COMPARISONS, METRICS_VERSION, RUN_KEY, SCORES, TOGETHER
+from stages.schema import ALL, COMPARISONS, EFFECTS, METRICS_VERSION, MITIGATIONS, RUN_KEY, SCORES, TOGETHER
 from stages.score.answers import numbered
 from stages.score.comparing import comparisons
 from stages.score.concepts import concepts
@@ -12,7 +12,9 @@ from stages.score.estimates import FIELDS
 from stages.score.evidence import SCOPE, Evidence, Part, covered, in_scopes
 from stages.score.intervals import Estimates
 from stages.score.metrics import METRICS, Apart, Estimated
+from stages.score.mitigating import effects, mitigated
 from stages.score.scopes import concept_scopes, served_scopes, with_kind
+from stages.score.verdicts import verdicts
 
 PARTITION = [column.name for column in RUN_KEY]
 NEEDED = [
@@ -47,13 +49,36 @@ def score_and_compare(judgements: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFr
     return _scores(evidence, partitions), comparisons(evidence, partitions)
 
 
+def mitigations(judgements: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What mitigations do in the runs of ``judgements``, rows of EFFECTS, and the verdicts on them, rows of MITIGATIONS.
+
+    :raises DataError: a domain or an outcome is unknown.
+    """
+    pairs = mitigated(_partitions(judgements))
+    if pairs.is_empty():
+        return EFFECTS.empty(), MITIGATIONS.empty()
+    answers, partitions = _answers(judgements.join(pairs.select("run").unique(), on="run", how="semi").select(NEEDED))
+    pairs = mitigated(partitions)
+    found = effects(answers, pairs)
+    return found, verdicts(found, answers, pairs)
+
+
 def _gathered(judgements: pl.DataFrame) -> tuple[Evidence, pl.DataFrame]:
     """The evidence in ``judgements``, and its partitions: RUN_KEY and their number."""
-    rows = with_those_together(judgements.select(NEEDED), ("run", "language", "protocol"))
-    partitions = rows.select(PARTITION).unique().sort(PARTITION).with_row_index("partition")
-    answers = numbered(with_kind(rows.join(partitions, on=PARTITION)))
-    served = served_scopes(answers).drop(PARTITION, "reason")
+    served, partitions = _answers(with_those_together(judgements.select(NEEDED), ("run", "language", "protocol")))
     return Evidence(served, concept_scopes(concepts(served))), partitions
+
+
+def _answers(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """``rows`` (``NEEDED``) as the answers of ``Evidence``, and their partitions."""
+    partitions = _partitions(rows)
+    answers = numbered(with_kind(rows.join(partitions, on=PARTITION)))
+    return served_scopes(answers).drop(PARTITION, "reason"), partitions
+
+
+def _partitions(rows: pl.DataFrame) -> pl.DataFrame:
+    """The partitions of ``rows``: RUN_KEY, and their number."""
+    return rows.select(PARTITION).unique().sort(PARTITION).with_row_index("partition")
 
 
 def with_those_together(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""The stage: judgements -> scores, word profiles, comparisons and changes."""
+"""The stage: judgements -> scores, word profiles, comparisons, changes and effects of mitigations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
@@ -25,7 +25,7 @@ from stages.schema import (
 from stages.score.changes import changes
 from stages.score.gaps import gaps
 from stages.score.profiles import OFFERED, TASK, word_profiles
-from stages.score.scoring import NEEDED, score_and_compare
+from stages.score.scoring import NEEDED, mitigations, score_and_compare
 from stages.score.sides import bounded, sides
 from stages.score.text_words import NEEDED as WRITTEN
 from stages.score.text_words import text_profiles
@@ -44,7 +44,7 @@ HOME = {name: benchmarks[-1] for name, benchmarks in TOGETHER.items()}
 def score_all(root: Path) -> int:
     """Score every recorded partition of the ledger's runs; return how many there are.
 
-    Word profiles, comparisons and changes have a file only where there is something to say.
+    Word profiles, comparisons, changes and effects have a file only where there is something to say.
 
     :raises CheckupError: the ledger and the judgements disagree, or a file does not fit its table or its place.
     """
@@ -100,10 +100,12 @@ def _made(root: Path, batch: Mapping[Partition, pl.DataFrame]) -> dict[Table, pl
         if picking.height:
             profiles.append(word_profiles(picking, read(part.path(root, ANSWERS), ANSWERS).select(OFFERED)))
         written.append(judgements.filter(pl.col("task") == WRITING).select(WRITTEN))
-    answers = pl.concat(needed)
-    scores, compared = score_and_compare(answers)
+    judged = pl.concat(needed)
+    scores, compared = score_and_compare(judged)
+    effects, verdicts = mitigations(judged)
     words = pl.concat([WORD_PROFILES.empty(), *profiles, text_profiles(pl.concat(written))])
-    return {SCORES: scores, WORD_PROFILES: words, COMPARISONS: compared, GAPS: gaps(lexicon_values(answers))}
+    made = {SCORES: scores, WORD_PROFILES: words, COMPARISONS: compared, GAPS: gaps(lexicon_values(judged))}
+    return made | {EFFECTS: effects, MITIGATIONS: verdicts}
 
 
 def _written(root: Path, parts: Iterable[Partition], table: Table, frame: pl.DataFrame) -> set[Path]:
