@@ -7,7 +7,7 @@ from stages.judge._patterns import any_of, patterns
 from stages.judge._reading import CUT, read
 from stages.judge._scored import is_scored, preferences
 from stages.judge._text import cleaned, without_reasoning
-from stages.schema import ANSWERS, JUDGEMENTS, LANGUAGES, SCORED, UNUSABLE, Outcome
+from stages.schema import ANSWERS, DOMAINS, JUDGEMENTS, LANGUAGES, SCORED, UNUSABLE, Kind, Outcome
 
 FILTERED = "content_filter"
 """The stop reason of a reply that the provider's filter withheld; ``filtered`` is the failure that says the same."""
@@ -28,9 +28,10 @@ def judge(answers: pl.DataFrame) -> pl.DataFrame:
     rows = rows.with_columns(_plain(), is_scored().alias("scored")).with_columns(_cause())
     found, ratios = _found(rows, options), log_odds(rows, options)
     known = rows.join(found, on="row", how="left").join(ratios, on="row", how="left").with_columns(_outcome())
+    known = known.with_columns(_reason()).with_columns(*_of_verdicts())
     shown = pl.col("options").list.len().cast(pl.Int64).alias("n_options")
     unread = (pl.lit(None, JUDGEMENTS.schema[name]).alias(name) for name in ("n_words", "counts"))
-    judged = known.with_columns(_reason(), _gender(), _code(), _answer_form(), _reasoning_only(), shown, *unread)
+    judged = known.with_columns(_gender(), _code(), _answer_form(), _reasoning_only(), shown, *unread)
     return JUDGEMENTS.conform(judged.select(JUDGEMENTS.schema.names()))
 
 
@@ -67,6 +68,14 @@ def _outcome() -> pl.Expr:
         .otherwise(pl.lit(Outcome.INVALID))
         .alias("outcome")
     )  # fmt: skip
+
+
+def _of_verdicts() -> tuple[pl.Expr, pl.Expr]:
+    """``outcome`` and ``neutral``: a verdict on a text that is none of its options, or was cut off before, is judge-invalid."""
+    verdict = pl.col("domain").is_in([domain for domain, kind in DOMAINS.items() if kind is Kind.RUBRIC])
+    unread = pl.col("outcome").is_in([Outcome.INVALID, Outcome.TRUNCATED, Outcome.NEUTRAL])
+    outcome = pl.when(verdict & unread).then(pl.lit(Outcome.JUDGE_INVALID)).otherwise("outcome").alias("outcome")
+    return outcome, pl.when(~verdict).then("neutral").alias("neutral")
 
 
 def _reason() -> pl.Expr:

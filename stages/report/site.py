@@ -256,6 +256,7 @@ def _earlier(
         join files.ledger using (run, model)
         anti join latest using (run, benchmark, language, protocol)
         anti join stereoset using (run, benchmark, language, protocol)
+        where reads is null
         group by run, model, scores.date, number, benchmark, language, protocol, state
         order by model, scores.date desc, number desc, benchmark, protocol, language
         """,

@@ -25,7 +25,7 @@ from stages.score.wording import wording_range
 
 SIGNED: Range = (-1.0, 1.0)
 CHOICE, PAIR, CONTROL, UNTYPED = (Kind.CHOICE,), (Kind.PAIR,), (Kind.CONTROL,), (Kind.UNTYPED,)
-SENTENCE = (Kind.SENTENCE,)
+SENTENCE, RUBRIC = (Kind.SENTENCE,), (Kind.RUBRIC,)
 EVERY = tuple(Kind)
 LEAST_COMMITTED = 0.1
 LEAST_DECIDED = 10
@@ -260,7 +260,7 @@ def control_auc() -> Estimate:
     return precedence("log_odds")
 
 
-@metric((*CHOICE, *PAIR, *CONTROL, *UNTYPED), wilson, SHARE, 100)
+@metric((*CHOICE, *PAIR, *CONTROL, *UNTYPED, *RUBRIC), wilson, SHARE, 100)
 def coverage() -> Estimate:
     """100 · usable / expected answers. n = expected answers. 0…100, ideal 100."""
     return ratio(pl.col("usable"), pl.col("expected"))
@@ -315,7 +315,8 @@ def _rate(outcome: Outcome) -> Callable[[], Estimate]:
 
 for _outcome in OUTCOMES:
     _ideal = None if _outcome in (Outcome.NEUTRAL, Outcome.REFUSAL) else 0
-    metric(EVERY, wilson, SHARE, _ideal, name=f"{_outcome}_rate")(_rate(_outcome))
+    _kinds = RUBRIC if _outcome is Outcome.JUDGE_INVALID else EVERY
+    metric(_kinds, wilson, SHARE, _ideal, name=f"{_outcome.replace('-', '_')}_rate")(_rate(_outcome))
 
 
 METRICS += (

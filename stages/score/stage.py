@@ -1,13 +1,14 @@
 """The stage: judgements -> scores, word profiles, comparisons and changes."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 import polars as pl
 
 from stages.derive import batches
-from stages.ledger import read_ledger
+from stages.ledger import Run, read_ledger
 from stages.references import Pairing, pairings
 from stages.schema import (
     AGREEMENT,
@@ -24,6 +25,7 @@ from stages.schema import (
 )
 from stages.score.changes import changes
 from stages.score.profiles import OFFERED, TASK, word_profiles
+from stages.score.readers import SAID, read_by
 from stages.score.scoring import NEEDED, score_and_compare
 from stages.score.sides import bounded, sides
 from stages.stamps import Stamps
@@ -44,7 +46,7 @@ def score_all(root: Path) -> int:
     """
     stamps, ledger = Stamps.read(root, "score"), read_ledger(root)
     parts = recorded(root, ledger, JUDGEMENTS)
-    _score_runs(root, parts, stamps)
+    _score_runs(root, parts, Readers(root, parts), stamps)
     _compare_runs(root, pairings(root, ledger, parts), stamps)
     for table in MADE:
         prune(root, table, stamps.outputs())
@@ -52,15 +54,43 @@ def score_all(root: Path) -> int:
     return len(parts)
 
 
-def _score_runs(root: Path, parts: Sequence[Partition], stamps: Stamps) -> None:
-    """Score the runs of ``parts`` that changed; what a run was asked is compared with each other."""
+@dataclass(frozen=True)
+class Readers:
+    """The recorded partitions of runs that read another."""
+
+    root: Path
+    parts: Sequence[Partition]
+
+    def of(self, run: Run) -> list[Partition]:
+        """Those that read ``run``."""
+        return [part for part in self.parts if part.run.entry.reads == run.id]
+
+    def said(self, runs: Iterable[Run]) -> pl.DataFrame:
+        """The judgements of all that read one of ``runs``, with the run that each ``reads``."""
+        found = [
+            read(part.path(self.root, JUDGEMENTS), JUDGEMENTS).select(*SAID, pl.lit(run.id).alias("reads"))
+            for run in runs
+            for part in self.of(run)
+        ]
+        none = JUDGEMENTS.empty().select(*SAID, pl.lit(None, pl.String).alias("reads"))
+        return pl.concat([none, *found])
+
+
+def _score_runs(root: Path, parts: Sequence[Partition], readers: Readers, stamps: Stamps) -> None:
+    """Score the runs of ``parts`` that changed; what a run was asked is compared with each other.
+
+    Of a run's texts also those who read them say something, so that it is scored anew when another does.
+    """
     runs = {run: list(own) for run, own in groupby(parts, key=lambda part: part.run)}
-    changed = [part for run, own in runs.items() if stamps.kept(run.id, _sources(root, own)) is None for part in own]
+    sources = {run: _sources(root, [*own, *readers.of(run)]) for run, own in runs.items()}
+    changed = [part for run, own in runs.items() if stamps.kept(run.id, sources[run]) is None for part in own]
     for batch in batches(root, changed, JUDGEMENTS, together=lambda part: part.run.id):
-        paths = {path for table, frame in _made(root, batch).items() for path in _written(root, batch, table, frame)}
+        paths = {
+            path for table, frame in _made(root, batch, readers).items() for path in _written(root, batch, table, frame)
+        }
         for run in dict.fromkeys(part.run for part in batch):
             folders = [run.folder(root, table) for table in MADE]
-            stamps.put(run.id, _sources(root, runs[run]), [path for path in paths if path.parent in folders])
+            stamps.put(run.id, sources[run], [path for path in paths if path.parent in folders])
 
 
 def _compare_runs(root: Path, pairs: Sequence[Pairing], stamps: Stamps) -> None:
@@ -86,7 +116,7 @@ def _sources(root: Path, parts: Iterable[Partition]) -> list[Path]:
     return [part.path(root, table) for part in parts for table in (ANSWERS, JUDGEMENTS)]
 
 
-def _made(root: Path, batch: Mapping[Partition, pl.DataFrame]) -> dict[Table, pl.DataFrame]:
+def _made(root: Path, batch: Mapping[Partition, pl.DataFrame], readers: Readers) -> dict[Table, pl.DataFrame]:
     needed, profiles = [], []
     for part, judgements in batch.items():
         needed.append(judgements.select(NEEDED))
@@ -94,7 +124,11 @@ def _made(root: Path, batch: Mapping[Partition, pl.DataFrame]) -> dict[Table, pl
         if picking.height:
             profiles.append(word_profiles(picking, read(part.path(root, ANSWERS), ANSWERS).select(OFFERED)))
     scores, compared = score_and_compare(pl.concat(needed))
-    return {SCORES: scores, WORD_PROFILES: pl.concat([WORD_PROFILES.empty(), *profiles]), COMPARISONS: compared}
+    gaps, agreed = read_by(pl.concat(batch.values()), readers.said(dict.fromkeys(part.run for part in batch)))
+    return {
+        **{SCORES: scores, WORD_PROFILES: pl.concat([WORD_PROFILES.empty(), *profiles]), COMPARISONS: compared},
+        **{GAPS: gaps, AGREEMENT: agreed},
+    }
 
 
 def _written(root: Path, parts: Iterable[Partition], table: Table, frame: pl.DataFrame) -> set[Path]:

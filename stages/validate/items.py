@@ -6,12 +6,13 @@ import polars as pl
 
 from stages.datasets import BENCHMARKS as FETCHED
 from stages.errors import DataError
-from stages.schema import ITEMS, STATUSES, TASKS, TYPED, VARIANTS
-from stages.validate import checkup, stereoset
+from stages.schema import ITEMS, RUBRIC, STATUSES, TASKS, TYPED, VARIANTS
+from stages.validate import checkup, rubric, stereoset
 from stages.validate.contracts import Checkable, absent, between, closed, contract, like, present, unique
 from stages.validate.tables import required, unreal_column
 
 OWN: dict[str, Callable[[pl.DataFrame, str], list[Checkable]]] = {
+    RUBRIC: rubric.contracts,
     checkup.FORM_A.benchmark: checkup.form_a,
     checkup.FORM_B.benchmark: checkup.form_b,
     **{f"stereoset-{task}": stereoset.contracts(task) for task in stereoset.CLUSTERS},

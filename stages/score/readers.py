@@ -1,0 +1,120 @@
+"""What those who read a run's texts say of them: differences between the sides by reader, and how far readers agree.
+
+A reader's verdicts are answers of its own run; what they say is of the texts, and stands with the run that wrote them.
+"""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from stages.rubric import with_question
+from stages.schema import AGREEMENT, DOMAINS, GAPS, METRICS_VERSION, RUN_KEY, Kind
+from stages.score.agreement import LEXICON, agreement
+from stages.score.intervals import Estimates, columns, t_over_targets
+from stages.score.permutation import p_values
+
+WRITTEN = [domain for domain, kind in DOMAINS.items() if kind is Kind.TEXT]
+QUESTIONS = [domain for domain, kind in DOMAINS.items() if kind is Kind.RUBRIC]
+CONTRASTS = {"agency": ("agentic", "communal"), "ability": ("ability", "grindstone")}
+"""Question -> the categories of the lexicon whose counts say the same: the sign of the first less the second is its code."""
+WROTE = ["item_id", "variant", "epoch", "domain", "target", "counts"]
+"""Columns of the JUDGEMENTS of texts that are needed beside RUN_KEY."""
+SAID = ["run", "language", "item_id", "variant", "domain", "code"]
+"""Columns of the JUDGEMENTS of a reader that are needed, beside the run that it ``reads``."""
+_PARTITION = [column.name for column in RUN_KEY]
+_READ = [*_PARTITION, "text", "variant", "question", "rater"]
+
+
+def read_by(written: pl.DataFrame, said: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows of GAPS by reader and of AGREEMENT for the texts in ``written``.
+
+    ``written`` are JUDGEMENTS (any rows, at least ``RUN_KEY`` and ``WROTE``), ``said`` those of readers (at least ``SAID``) with
+    the run that each ``reads``. A verdict that has no code, as one that could not be read, counts nowhere.
+    """
+    asked = _asked(written)
+    codes = _codes(asked, said)
+    if codes.is_empty():
+        return GAPS.empty(), AGREEMENT.empty()
+    sure = codes.select(*_PARTITION, "text", "variant", "target", "rater", "code", domain="question").drop_nulls("code")
+    return _gaps(codes), agreement(pl.concat([sure, _lexicon(asked).select(sure.columns)]))
+
+
+def _asked(written: pl.DataFrame) -> pl.DataFrame:
+    """Every question about every text, with the ``text`` as the id that it was read under."""
+    texts = written.filter(pl.col("domain").is_in(WRITTEN)).select(_PARTITION + WROTE)
+    every = texts.join(pl.DataFrame({"question": QUESTIONS}), how="cross")
+    return with_question(every).rename({"read_as": "text"})
+
+
+def _codes(asked: pl.DataFrame, said: pl.DataFrame) -> pl.DataFrame:
+    """Per text, question and reader: ``mean`` of its codes, and the ``code`` that most of them are (null where two are)."""
+    read = said.select(
+        pl.col("run").alias("rater"),
+        pl.col("item_id").alias("text"),
+        pl.col("domain").alias("question"),
+        pl.col("reads").alias("run"),
+        *("language", "variant", "code"),
+    ).drop_nulls("code")
+    joined = asked.join(read, on=["run", "language", "text", "variant", "question"])
+    modes = pl.col("code").mode().sort()
+    return joined.group_by(_READ, maintain_order=True).agg(
+        pl.col("domain", "target").first(),
+        pl.col("code").mean().alias("mean"),
+        pl.when(modes.len() == 1).then(modes.first()).alias("code"),
+    )
+
+
+def _lexicon(asked: pl.DataFrame) -> pl.DataFrame:
+    """The codes of the lexicon, of those questions to which it has any."""
+    counted = asked.filter(pl.col("question").is_in(list(CONTRASTS)), pl.col("counts").is_not_null())
+    code = pl.coalesce(
+        pl.when(pl.col("question") == question).then((_count(most) - _count(least)).sign())
+        for question, (most, least) in CONTRASTS.items()
+    )
+    return counted.with_columns(
+        code.cast(pl.Int64).alias("code"), pl.lit(LEXICON).alias("rater"), pl.col("question").alias("domain")
+    )
+
+
+def _count(category: str) -> pl.Expr:
+    own = pl.col("counts").list.eval(
+        pl.when(pl.element().struct.field("category") == category).then(pl.element().struct.field("n"))
+    )
+    return own.list.sum().fill_null(0)
+
+
+def _gaps(codes: pl.DataFrame) -> pl.DataFrame:
+    by = [*_PARTITION, "domain", "rater", "measure"]
+    measured = codes.rename({"question": "measure"})
+    sides = {side: pl.col("variant") == side for side in ("woman", "man")}
+    targets = measured.group_by(*by, "target").agg(
+        *((pl.col("mean").filter(own).mean() * 100).alias(side) for side, own in sides.items()),
+        *(own.sum().cast(pl.Int64).alias(f"n_{side}") for side, own in sides.items()),
+    )
+    targets = targets.with_columns((pl.col("man") - pl.col("woman")).alias("value")).sort(*by, "target")
+    return _completed(targets, _over_targets(targets, by))
+
+
+def _over_targets(targets: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+    """Per ``by`` the mean over targets, its interval by t over targets, and its p by the sign-flip permutation over targets."""
+    there = pl.col("value").is_not_null()
+    found = targets.group_by(by, maintain_order=True).agg(
+        *(pl.col(name).filter(there).mean() for name in ("woman", "man", "value")),
+        (pl.col("value").var() / there.sum()).alias("variance"),
+        (there.sum() - 1).cast(pl.Int64).alias("freedom"),
+        *(there.sum().cast(pl.Int64).alias(name) for name in ("n", "targets")),
+        pl.col("n_woman", "n_man").sum(),
+        pl.lit("all").alias("target"),
+    )
+    low, high = t_over_targets(Estimates.of(found), (-200.0, 200.0))
+    differences = targets.filter(there).select(*by, "target", pl.lit("none").alias("type"), difference="value")
+    return found.with_columns(*columns(ci_low=low, ci_high=high)).join(p_values(differences, by), on=by, how="left")
+
+
+def _completed(targets: pl.DataFrame, whole: pl.DataFrame) -> pl.DataFrame:
+    rows = pl.concat(
+        [targets.with_columns(pl.col("value").is_not_null().cast(pl.Int64).alias("n")), whole], how="diagonal"
+    )
+    nothing = pl.lit(None, pl.Float64).alias("p_adjusted")
+    version = pl.lit(METRICS_VERSION, pl.Int64).alias("metrics_version")
+    return GAPS.conform(rows.with_columns(nothing, version).select(GAPS.schema.names()))
