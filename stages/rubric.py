@@ -14,19 +14,18 @@ import polars as pl
 from stages.errors import DataError, LedgerError, UsageError
 from stages.hashing import item_hash
 from stages.ledger import Ledger, Run, named, read_ledger, runs
-from stages.lexicon import masked
+from stages.lexicon import masked, words
 from stages.schema import ANSWERS, DOMAINS, ITEMS, LANGUAGES, MAN, OPEN, RUBRIC, WOMAN, Kind
 from stages.store import partitions, read_all, read_items
 
 NAMES = Path("data") / "checkup" / "names.csv"
-LEAST_WORDS = 20
-"""Words, of Chinese characters, that a reply must have to be a text that says anything."""
+LEAST_WORDS, LEAST_DISTINCT = 20, 10
+"""Words, and different ones, that a reply must have to be a text that says anything."""
 PLAIN_PROTOCOL = "open"
 """The protocol whose texts are read under their own ids; those of another have its name behind."""
 WRITTEN = [domain for domain, kind in DOMAINS.items() if kind is Kind.TEXT]
 TEXT = ("protocol", "item_id", "epoch", "variant")
 """What tells apart the texts of a run in one language."""
-_WORD = r"\p{Han}|[\p{L}\p{N}]+"
 _REASONING = (r"(?is)<think(?:ing)?>.*?</think(?:ing)?>", r"(?is)^.*</think(?:ing)?>", r"(?is)<think(?:ing)?>.*$")
 
 
@@ -94,8 +93,9 @@ def written(root: Path, run: Run, language: str) -> pl.DataFrame:
         pl.col("failure").is_null(),
         pl.col("stop_reason").ne_missing("content_filter"),
     )
-    said = replies.with_columns(_without_reasoning().alias("text")).filter(
-        pl.col("text").str.count_matches(_WORD) >= LEAST_WORDS
+    said = replies.with_columns(_without_reasoning().alias("text"))
+    said = said.with_columns(words(said["text"], language).alias("words")).filter(
+        pl.col("words").list.len() >= LEAST_WORDS, pl.col("words").list.n_unique() >= LEAST_DISTINCT
     )
     both = said.filter(pl.col("variant").n_unique().over("protocol", "item_id", "epoch") == 2).sort(TEXT)
     return both.select(*TEXT, "domain", "target", "status", "text")

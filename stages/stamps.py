@@ -14,10 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from stages.files import write_whole
+from stages.lexicon import FILE as LEXICON
 
 FOLDER = Path(".cache") / "made"
 CODE = Path(__file__).parent
-LIBRARIES = ("great-expectations", "numpy", "polars", "scipy")
+BESIDE = (LEXICON,)
+"""Files outside of ``CODE`` that code reads as if they were part of it."""
+LIBRARIES = ("great-expectations", "numpy", "polars", "rjieba", "scipy", "statsmodels")
 """Libraries that what is made may depend on."""
 
 Stat = tuple[int, int, int]
@@ -117,11 +120,13 @@ class Stamps:
 
 
 def code_hash(stage: str) -> str:
-    """The hash of the stage's own files, of all that lies beside the stages, and of the libraries' versions."""
+    """The hash of the stage's own files, of all that lies beside the stages, of the lexicon, and of the libraries' versions."""
     own = CODE / stage
     files = {*CODE.glob("*.*"), *(CODE / "schema").rglob("*.*"), *own.rglob("*.*")}
     digest = hashlib.sha256()
     for path in sorted(path for path in files if path.is_file() and path.suffix != ".pyc"):
         digest.update(path.relative_to(CODE).as_posix().encode() + b"\0" + path.read_bytes())
+    for path in BESIDE:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
     digest.update(" ".join(f"{name} {version(name)}" for name in LIBRARIES).encode())
     return digest.hexdigest()

@@ -188,3 +188,12 @@ def test_text_and_note_are_remembered(project: Path) -> None:
     assert unit is not None
     assert unit.note == {"rows": 3}
     assert again.kept("unit", [source, project / "dvc.yaml"], "entry") is None
+
+
+def test_another_lexicon_makes_all_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before, changed = stamps.code_hash("judge"), tmp_path / "lexicon.csv"
+    changed.write_text(
+        stamps.BESIDE[0].read_text(encoding="utf-8") + "en,agentic,peppy,,lexicon-own,\n", encoding="utf-8"
+    )
+    monkeypatch.setattr(stamps, "BESIDE", (changed,))
+    assert stamps.code_hash("judge") != before

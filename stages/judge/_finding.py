@@ -21,8 +21,13 @@ def rule_in(text: pl.Expr, rules: Iterable[Rule]) -> pl.Expr:
     return pl.coalesce([pl.when(text.str.contains(rule.regex)).then(pl.lit(rule.name)) for rule in rules])
 
 
+def own_words(text: pl.Expr) -> pl.Expr:
+    """``text`` without what it quotes."""
+    return text.str.replace_all(_QUOTATION, " ")
+
+
 def with_refusals(frame: pl.DataFrame, patterns: Patterns) -> pl.DataFrame:
     """``frame`` with the name of the pattern by which ``said`` declines as ``refusal``; null where it does not."""
     # A column at a time: an expression used twice is computed twice.
-    own = frame.with_columns(pl.col("said").str.replace_all(_QUOTATION, " ").alias("own"))
+    own = frame.with_columns(own_words(pl.col("said")).alias("own"))
     return own.with_columns(rule_in(pl.col("own"), patterns.refusals).alias("refusal")).drop("own")

@@ -3,7 +3,7 @@
 Words, letters and option texts found in a reply are first replaced by *tokens*, single characters of a private range,
 so that every further pattern is written once for all of them. A row with a ``set`` is used only where the options are of
 it, so that "my mother" is no answer to "he or she?": ``pronoun`` and ``parent`` are sets of words, ``text`` is any other
-option, ``list`` are texts of which several are chosen. In a pattern of the file
+option, ``list`` are texts of which several are chosen, ``prose`` is a text to be written. In a pattern of the file
 
 ``{X}``       a token, with the quotes, brackets and nouns that go around it, or several joined by "or"
 ``{chain}``   the same without what goes around it, ``{unit}`` one of its links; ``{open}`` and ``{close}`` are the
@@ -19,7 +19,8 @@ The kinds, in the order they are used: ``reasoning``, ``characters`` and ``clean
 has them as its key); ``negated`` and ``contrast`` leave what a reply asserts, and without what is of kind ``remark``
 what it asserts for itself; ``answer``, ``decision``, ``marker`` and ``weak``, and ``refusal`` are looked for. A ``weak``
 one counts only where there is no ``answer``, and beside an option that stands first only an ``answer`` or a ``decision``
-does: the rest are afterthoughts.
+does: the rest are afterthoughts. A ``decline`` at the head of what should be a text refuses to write it, unless a ``resume``
+says that the text follows all the same.
 """
 
 import csv
@@ -36,14 +37,15 @@ KINDS = (
     *("reasoning", "characters", "clean", "follower", "part"),
     *("ignored", "word", "neutral", "negated", "contrast", "remark"),
     *("answer", "decision", "marker", "weak", "refusal"),
+    *("decline", "resume"),
 )
 _SPOKEN = ("word", "neutral")
 _FIRM = ("answer", "decision")
 _STRONG = (*_FIRM, "marker")
 LEFT, RIGHT, OTHER = "\uf8f0", "\uf8f1", "∅"
 """Stand for the item's text before and after its blank, and for a longer word that has a choice in it."""
-PRONOUN, PARENT, TEXT, LIST = SETS = ("pronoun", "parent", "text", "list")
-"""Kinds of options: two sets of words, texts, and texts of which several are chosen."""
+PRONOUN, PARENT, TEXT, LIST, PROSE = SETS = ("pronoun", "parent", "text", "list", "prose")
+"""Kinds of options: two sets of words, texts, and texts of which several are chosen; and no options but a text to write."""
 WORD_TOKENS, LETTER_TOKENS, TEXT_TOKENS, KEY_TOKENS = 0xE000, 0xE100, 0xE200, 0xE280
 """First token of the words in the order of the file, of the letters A…Z, of the options' texts and keys by their position."""
 BOUNDARY = r"(?-u:\b)"
@@ -114,6 +116,8 @@ class Patterns:
     """The markers without the weak ones."""
     markers: tuple[Rule, ...]
     refusals: tuple[Rule, ...]
+    declinations: tuple[Rule, ...]
+    resumptions: tuple[Rule, ...]
 
 
 @dataclass(frozen=True)
@@ -157,6 +161,8 @@ def patterns(options: str = "") -> Patterns:
         strong=_rules([row for row in rows if row.kind in _STRONG], macros),
         markers=_rules([row for row in rows if row.kind in (*_STRONG, "weak")], macros),
         refusals=_rules(kinds["refusal"], macros),
+        declinations=_rules(kinds["decline"], macros),
+        resumptions=_rules(kinds["resume"], macros),
     )
 
 

@@ -8,12 +8,11 @@ from stages.judge._choice import chosen
 from stages.judge._options import listed, pick, resolved
 from stages.judge._patterns import KEY, LIST, NO_KEY, TEXT, patterns, word_sets
 from stages.judge._picks import picked
+from stages.judge._settled import CUT
 from stages.judge._text import CAPITALS, keys_as_texts, lettered, with_contexts, with_option_texts, worded
 from stages.schema import TASKS
 from stages.structs import PICK
 
-CUT = "length"
-"""The stop reason of a reply that ran out of tokens."""
 KEY_LANGUAGE = "en"
 """The language of the options' keys."""
 _SCHEMA = pl.Schema(

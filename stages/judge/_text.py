@@ -27,7 +27,7 @@ SHORTEST_CONTEXT = 3
 """Fewer could be met by accident."""
 _STOPS = " .!?,;:"
 """Signs at the end of a text that may be left out where it is repeated."""
-_NEVER = "\uf8ff"
+NEVER = "\uf8ff"
 """A character that no reply has: splitting by it changes nothing."""
 _TEXT = r"[\x{E200}-\x{E2FF}]"
 _AFTER_LETTER = r"$|'[^a-z]|'$|[^A-Za-z0-9'\p{Han}]"
@@ -109,7 +109,7 @@ def with_contexts(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _context(text: pl.Expr) -> pl.Expr:
     stripped = text.str.strip_chars()
-    return pl.when(stripped.str.len_chars() >= SHORTEST_CONTEXT).then(stripped).otherwise(pl.lit(_NEVER))
+    return pl.when(stripped.str.len_chars() >= SHORTEST_CONTEXT).then(stripped).otherwise(pl.lit(NEVER))
 
 
 def with_option_texts(frame: pl.DataFrame, options: pl.DataFrame, labels: Iterable[str], kind: str) -> pl.DataFrame:
@@ -121,7 +121,7 @@ def with_option_texts(frame: pl.DataFrame, options: pl.DataFrame, labels: Iterab
     said = pl.col("said")
     for i in range(offered.select(pl.col("offered").list.len().max()).item() or 0):
         option = pl.col("offered").list.get(i, null_on_oob=True).struct
-        by, token = (option.field(name).fill_null(_NEVER) for name in ("spelling", "token"))
+        by, token = (option.field(name).fill_null(NEVER) for name in ("spelling", "token"))
         said = said.str.split(by).list.join(token)
     said = (
         said.str.replace_all(f"[a-z0-9]{_TEXT}|{_TEXT}[a-z0-9]", OTHER)

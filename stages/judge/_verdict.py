@@ -3,14 +3,13 @@
 import polars as pl
 
 from stages.judge._options import log_odds, with_menus
-from stages.judge._patterns import any_of, patterns
-from stages.judge._reading import CUT, read
+from stages.judge._reading import read
 from stages.judge._scored import is_scored, preferences
-from stages.judge._text import cleaned, without_reasoning
+from stages.judge._settled import CUT, cause, cause_reason, plain, reasoning_only
+from stages.judge._texts import judge_texts
 from stages.schema import ANSWERS, DOMAINS, JUDGEMENTS, LANGUAGES, SCORED, UNUSABLE, Kind, Outcome
 
-FILTERED = "content_filter"
-"""The stop reason of a reply that the provider's filter withheld; ``filtered`` is the failure that says the same."""
+TEXT_TASK = "text"
 _READ = ("text", "options", "reasoning", "candidates", "stop_reason", "failure")
 _NEEDED = [name for name in ANSWERS.schema if name in JUDGEMENTS.schema or name in _READ]
 
@@ -20,42 +19,32 @@ def judge(answers: pl.DataFrame) -> pl.DataFrame:
 
     A failed call is an error, a filtered one filtered; an answer by scores means what it prefers; a reply without text is
     empty, or truncated when it ran out of tokens; a choice counts whatever else the reply says; then come refusals,
-    replies cut off, and the rest is invalid.
+    replies cut off, and the rest is invalid. Where a text was to be written, see ``_texts``.
     """
-    if answers.is_empty():
-        return JUDGEMENTS.empty()
-    rows, options = with_menus(answers.select(_NEEDED).with_row_index("row"))
-    rows = rows.with_columns(_plain(), is_scored().alias("scored")).with_columns(_cause())
+    needed, wanted = answers.select(_NEEDED), pl.col("task") == TEXT_TASK
+    ways = ((judge_choices, needed.filter(~wanted)), (judge_texts, needed.filter(wanted)))
+    judged = [
+        way(rows).with_columns(reasoning_only()).select(JUDGEMENTS.schema.names()) for way, rows in ways if rows.height
+    ]
+    return JUDGEMENTS.conform(pl.concat(judged)) if judged else JUDGEMENTS.empty()
+
+
+def judge_choices(answers: pl.DataFrame) -> pl.DataFrame:
+    """``answers`` that choose among options, with the columns that judging adds to JUDGEMENTS."""
+    rows, options = with_menus(answers.with_row_index("row"))
+    rows = rows.with_columns(plain(), is_scored().alias("scored")).with_columns(cause())
     found, ratios = _found(rows, options), log_odds(rows, options)
     known = rows.join(found, on="row", how="left").join(ratios, on="row", how="left").with_columns(_outcome())
     known = known.with_columns(_reason()).with_columns(*_of_verdicts())
     shown = pl.col("options").list.len().cast(pl.Int64).alias("n_options")
     unread = (pl.lit(None, JUDGEMENTS.schema[name]).alias(name) for name in ("n_words", "counts"))
-    judged = known.with_columns(_gender(), _code(), _answer_form(), _reasoning_only(), shown, *unread)
-    return JUDGEMENTS.conform(judged.select(JUDGEMENTS.schema.names()))
+    return known.with_columns(_gender(), _code(), _answer_form(), shown, *unread)
 
 
 def _found(rows: pl.DataFrame, options: pl.DataFrame) -> pl.DataFrame:
     """What ``rows`` choose by their text or prefer by their scores; those that are settled before are left out."""
     said = read(rows.filter(pl.col("cause").is_null(), ~pl.col("scored")), options)
     return pl.concat([said, preferences(rows.filter("scored"))], how="diagonal")
-
-
-def _plain() -> pl.Expr:
-    return cleaned(without_reasoning(pl.col("reply"))).fill_null("").alias("plain")
-
-
-def _cause() -> pl.Expr:
-    """The outcome that is settled before any reading; null where there is a text to read."""
-    filtered = (pl.col("failure") == "filtered") | (pl.col("failure").is_null() & (pl.col("stop_reason") == FILTERED))
-    return (
-        pl.when(filtered).then(pl.lit(Outcome.FILTERED))
-        .when(pl.col("failure").is_not_null()).then(pl.lit(Outcome.ERROR))
-        .when("scored").then(None)
-        .when((pl.col("plain") == "") & (pl.col("stop_reason") == CUT)).then(pl.lit(Outcome.TRUNCATED))
-        .when(pl.col("plain") == "").then(pl.lit(Outcome.EMPTY))
-        .alias("cause")
-    )  # fmt: skip
 
 
 def _outcome() -> pl.Expr:
@@ -79,11 +68,10 @@ def _of_verdicts() -> tuple[pl.Expr, pl.Expr]:
 
 
 def _reason() -> pl.Expr:
-    outcome, unread = pl.col("outcome"), pl.col("cause").is_not_null()
+    outcome = pl.col("outcome")
     return (
-        pl.when(outcome.is_in([Outcome.ERROR, Outcome.FILTERED])).then(pl.coalesce("failure", "stop_reason"))
-        .when(outcome == Outcome.EMPTY).then(pl.lit("blank"))
-        .when(unread | (outcome == Outcome.TRUNCATED)).then(pl.lit(CUT))
+        pl.when(pl.col("cause").is_not_null()).then(cause_reason())
+        .when(outcome == Outcome.TRUNCATED).then(pl.lit(CUT))
         .when(pl.col("scored") & (outcome == Outcome.INVALID)).then(pl.lit("score missing"))
         .when("scored").then(pl.lit(SCORED))
         .when(outcome != Outcome.INVALID).then(pl.concat_str("rule", "neutral", separator=":", ignore_nulls=True))
@@ -112,10 +100,3 @@ def _answer_form() -> pl.Expr:
     chose = (pl.col("means").is_not_null() | pl.col("neutral").is_not_null()) & ~pl.col("scored")
     foreign = pl.when(pl.col("spoken").is_in(LANGUAGES) & (pl.col("spoken") != pl.col("language"))).then("spoken")
     return pl.when(chose).then(pl.concat_str("form", foreign, separator="-", ignore_nulls=True)).alias("answer_form")
-
-
-def _reasoning_only() -> pl.Expr:
-    blank = pl.col("cause").is_in([Outcome.EMPTY, Outcome.TRUNCATED])
-    apart = pl.col("reasoning").str.strip_chars().fill_null("") != ""
-    within = pl.col("reply").str.contains(any_of(patterns().reasoning)).fill_null(False)
-    return (blank & (apart | within)).fill_null(False).alias("reasoning_only")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from stages.rubric import with_question
-from stages.schema import AGREEMENT, DOMAINS, GAPS, METRICS_VERSION, RUN_KEY, Kind
+from stages.schema import AGREEMENT, DOMAINS, GAPS, METRICS_VERSION, RUN_KEY, Kind, Outcome
 from stages.score.agreement import LEXICON, agreement
 from stages.score.intervals import Estimates, columns, t_over_targets
 from stages.score.permutation import p_values
@@ -17,7 +17,7 @@ WRITTEN = [domain for domain, kind in DOMAINS.items() if kind is Kind.TEXT]
 QUESTIONS = [domain for domain, kind in DOMAINS.items() if kind is Kind.RUBRIC]
 CONTRASTS = {"agency": ("agentic", "communal"), "ability": ("ability", "grindstone")}
 """Question -> the categories of the lexicon whose counts say the same: the sign of the first less the second is its code."""
-WROTE = ["item_id", "variant", "epoch", "domain", "target", "counts"]
+WROTE = ["item_id", "variant", "epoch", "domain", "target", "outcome", "counts"]
 """Columns of the JUDGEMENTS of texts that are needed beside RUN_KEY."""
 SAID = ["run", "language", "item_id", "variant", "domain", "code"]
 """Columns of the JUDGEMENTS of a reader that are needed, beside the run that it ``reads``."""
@@ -40,8 +40,9 @@ def read_by(written: pl.DataFrame, said: pl.DataFrame) -> tuple[pl.DataFrame, pl
 
 
 def _asked(written: pl.DataFrame) -> pl.DataFrame:
-    """Every question about every text, with the ``text`` as the id that it was read under."""
-    texts = written.filter(pl.col("domain").is_in(WRITTEN)).select(_PARTITION + WROTE)
+    """Every question about every text that counts, with the ``text`` as the id that it was read under."""
+    counts = pl.col("domain").is_in(WRITTEN) & (pl.col("outcome") == Outcome.PAIRED)
+    texts = written.filter(counts).select(_PARTITION + WROTE)
     every = texts.join(pl.DataFrame({"question": QUESTIONS}), how="cross")
     return with_question(every).rename({"read_as": "text"})
 

@@ -76,11 +76,13 @@ def test_every_question_is_asked_about_every_text_on_both_sides_alike(project: P
     ]
 
 
-def test_the_recorded_verdicts_keep_the_contracts_on_answers(project: Path, writer: Run) -> None:
+@pytest.mark.usefixtures("writer")
+def test_the_recorded_verdicts_keep_the_contracts_on_answers(project: Path) -> None:
     with reading(project, w.perfect) as (run, _):
         files = contracts.declared(project, partitions(run))
         facts = [
-            contracts.judgeable(read_all(project, [p], ANSWERS), f) for p, f in zip(partitions(run), files["file"])
+            contracts.judgeable(read_all(project, [p], ANSWERS), f)
+            for p, f in zip(partitions(run), files["file"], strict=True)
         ]
     found = check(contracts.contracts(files, pl.concat(facts)))
     assert [result for each in found for result in each.results if not result.success] == []
@@ -138,7 +140,8 @@ def test_texts_by_another_protocol_have_ids_of_their_own(project: Path) -> None:
     assert ids.str.ends_with("@open+few-shot").sum() == ids.len() // 2
 
 
-def test_a_limit_draws_items(project: Path, writer: Run) -> None:
+@pytest.mark.usefixtures("writer")
+def test_a_limit_draws_items(project: Path) -> None:
     with reading(project, w.perfect, limit=5) as (run, server):
         assert read_all(project, partitions(run), ANSWERS)["item_id"].n_unique() == 5
         assert len(server.requests) == 10
@@ -155,7 +158,8 @@ def some(share: float, said: str) -> w.Judge:
 
 
 @pytest.mark.parametrize("said", ["The grade is **C**-ish", "Either of them", "they", "A or B"])
-def test_a_verdict_that_is_no_option_is_judge_invalid_and_counts_nowhere(project: Path, writer: Run, said: str) -> None:
+@pytest.mark.usefixtures("writer")
+def test_a_verdict_that_is_no_option_is_judge_invalid_and_counts_nowhere(project: Path, said: str) -> None:
     with reading(project, some(0.2, said)) as (run, _):
         found = verdicts(project, run)
     invalid = found.filter(pl.col("outcome") == Outcome.JUDGE_INVALID)
@@ -194,7 +198,8 @@ def test_reading_again_makes_no_calls(project: Path, writer: Run, monkeypatch: p
     assert len(server.requests) == asked
 
 
-def test_an_interrupted_reading_goes_on_where_it_was(project: Path, writer: Run) -> None:
+@pytest.mark.usefixtures("writer")
+def test_an_interrupted_reading_goes_on_where_it_was(project: Path) -> None:
     stop, seen = threading.Event(), []
 
     def answer(body: dict[str, Any]) -> Response:
@@ -238,7 +243,8 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(
         planned(project, **options)
 
 
-def test_a_run_without_texts_is_not_read(project: Path, writer: Run) -> None:
+@pytest.mark.usefixtures("writer")
+def test_a_run_without_texts_is_not_read(project: Path) -> None:
     w.enrolled(project, "http://127.0.0.1:9/v1", "reader")
     reader = planned(project)
     with pytest.raises(UsageError, match="wrote no texts; --reads takes a run that was asked checkup-open"):
@@ -264,7 +270,7 @@ def test_runs_that_read_others_are_runs_of_their_own(project: Path, writer: Run)
     assert [run.entry.reads for run in runs(read_ledger(project)) if run.model == "reader"] == [writer.id, other.id]
 
 
-def test_masking_leaves_nothing_to_tell_the_sides_by(project: Path) -> None:
+def test_masking_leaves_nothing_to_tell_the_sides_by() -> None:
     """Two texts that differ in names and gendered words alone become one."""
     sides = [w.answers().filter(variant=side).sort("item_id")["reply"] for side in (WOMAN, MAN)]
     made = [masked(side, "en", [name for pair in w.PEOPLE["en"] for name in pair]) for side in sides]
