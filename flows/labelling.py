@@ -84,6 +84,8 @@ def _key(rater: str) -> str:
 
     :raises UsageError: the name cannot name a folder.
     """
+    if not rater.strip():
+        raise UsageError("--rater is empty; say who read the texts, a pseudonym will do.")
     try:
         return model_key(f"{labels.PERSON}-{rater.strip()}")
     except ValueError as error:

@@ -147,11 +147,11 @@ def whose(root: Path, cells: Cells, name: str, reads: str | None) -> Run:
     :raises UsageError: it is none of the ledger's.
     """
     column = _headed(cells, name)["id"]
-    first = next((line.cells[column] for line in cells.lines if line.cells[column]), "")
+    ids = [line.cells[column] for line in cells.lines]
     wrote = [run for run in runs(read_ledger(root)) if OPEN in run.entry.benchmarks and reads in (None, run.id)]
     for run in reversed(wrote):
         for language in languages(run):
-            if first in _with_ids(written(root, run, language), run, language)["id"]:
+            if _with_ids(written(root, run, language), run, language)["id"].is_in(ids).any():
                 return run
     said = f"of run {reads}" if reads else "that any run wrote"
     raise UsageError(f"The rows of {name} are about no texts {said}; export them anew with: checkup export labels RUN.")
