@@ -29,6 +29,7 @@ from stages.report import (
     items,
     pairs,
     published,
+    readers,
     record,
     sentences,
     tables,
@@ -45,10 +46,10 @@ TEMPLATE = "page.html.j2"
 LEANING = ("glance", "charts", "models", "breakdown")
 """Sections about verdicts, which StereoSet has none of."""
 SECTIONS = (
-    *(LEANING[0], "changes", *LEANING[1:], "pairs", "wordings", "compared", "stereoset", "items"),
+    *(LEANING[0], "changes", *LEANING[1:], "pairs", "wordings", "compared", "stereoset", "readers", "items"),
     *("quality", "provenance", "history", "published", "glossary"),
 )
-ONCE = ("changes", "pairs", "wordings", "compared", "items", "provenance", "history", "published")
+ONCE = ("changes", "pairs", "wordings", "compared", "readers", "items", "provenance", "history", "published")
 """Sections that stand in the page once, in all languages; the others stand in it once per language."""
 SETTLED = ("served", "drift", "latest", "contested", "runs", "changed", "trend", "camps")
 """Views that the sections read again and again, each time over the whole history; on the page they are read once."""
@@ -123,6 +124,7 @@ def render(root: Path, connection: duckdb.DuckDBPyConnection, spoken: Sequence[L
         "wordings": wordings.found(connection, heard, both),
         "compared": compared.found(connection, spoken, both),
         "stereoset": sentences.found(connection, heard),
+        "readers": readers.found(connection),
         "published": published.found(connection, heard, both),
     }
     return _environment(root).get_template(TEMPLATE).render(

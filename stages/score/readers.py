@@ -3,15 +3,12 @@
 A reader's verdicts are answers of its own run; what they say is of the texts, and stands with the run that wrote them.
 """
 
-from collections.abc import Sequence
-
 import polars as pl
 
 from stages.rubric import with_question
-from stages.schema import AGREEMENT, DOMAINS, GAPS, METRICS_VERSION, RUN_KEY, Kind, Outcome
+from stages.schema import AGREEMENT, DOMAINS, RUN_KEY, Kind, Outcome
 from stages.score.agreement import LEXICON, agreement
-from stages.score.intervals import Estimates, columns, t_over_targets
-from stages.score.permutation import p_values
+from stages.score.gaps import VALUES
 
 WRITTEN = [domain for domain, kind in DOMAINS.items() if kind is Kind.TEXT]
 QUESTIONS = [domain for domain, kind in DOMAINS.items() if kind is Kind.RUBRIC]
@@ -26,7 +23,7 @@ _READ = [*_PARTITION, "text", "variant", "question", "rater"]
 
 
 def read_by(written: pl.DataFrame, said: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows of GAPS by reader and of AGREEMENT for the texts in ``written``.
+    """What readers measure in the texts of ``written`` (see ``gaps.VALUES``), and the rows of AGREEMENT.
 
     ``written`` are JUDGEMENTS (any rows, at least ``RUN_KEY`` and ``WROTE``), ``said`` those of readers (at least ``SAID``) with
     the run that each ``reads``. A verdict that has no code, as one that could not be read, counts nowhere.
@@ -34,9 +31,9 @@ def read_by(written: pl.DataFrame, said: pl.DataFrame) -> tuple[pl.DataFrame, pl
     asked = _asked(written)
     codes = _codes(asked, said)
     if codes.is_empty():
-        return GAPS.empty(), AGREEMENT.empty()
+        return _values(codes), AGREEMENT.empty()
     sure = codes.select(*_PARTITION, "text", "variant", "target", "rater", "code", domain="question").drop_nulls("code")
-    return _gaps(codes), agreement(pl.concat([sure, _lexicon(asked).select(sure.columns)]))
+    return _values(codes), agreement(pl.concat([sure, _lexicon(asked).select(sure.columns)]))
 
 
 def _asked(written: pl.DataFrame) -> pl.DataFrame:
@@ -59,10 +56,19 @@ def _codes(asked: pl.DataFrame, said: pl.DataFrame) -> pl.DataFrame:
     joined = asked.join(read, on=["run", "language", "text", "variant", "question"])
     modes = pl.col("code").mode().sort()
     return joined.group_by(_READ, maintain_order=True).agg(
-        pl.col("domain", "target").first(),
+        pl.col("domain", "target", "item_id").first(),
         pl.col("code").mean().alias("mean"),
         pl.when(modes.len() == 1).then(modes.first()).alias("code"),
     )
+
+
+def _values(codes: pl.DataFrame) -> pl.DataFrame:
+    """100 times the code of each text; a text has the pair of its two sides, whatever its epoch."""
+    return codes.select(
+        *_PARTITION,
+        *("rater", "domain", pl.col("question").alias("measure"), "target", pl.col("item_id").alias("pair"), "variant"),
+        (pl.col("mean") * 100).alias("value"),
+    ).select(VALUES)
 
 
 def _lexicon(asked: pl.DataFrame) -> pl.DataFrame:
@@ -82,40 +88,3 @@ def _count(category: str) -> pl.Expr:
         pl.when(pl.element().struct.field("category") == category).then(pl.element().struct.field("n"))
     )
     return own.list.sum().fill_null(0)
-
-
-def _gaps(codes: pl.DataFrame) -> pl.DataFrame:
-    by = [*_PARTITION, "domain", "rater", "measure"]
-    measured = codes.rename({"question": "measure"})
-    sides = {side: pl.col("variant") == side for side in ("woman", "man")}
-    targets = measured.group_by(*by, "target").agg(
-        *((pl.col("mean").filter(own).mean() * 100).alias(side) for side, own in sides.items()),
-        *(own.sum().cast(pl.Int64).alias(f"n_{side}") for side, own in sides.items()),
-    )
-    targets = targets.with_columns((pl.col("man") - pl.col("woman")).alias("value")).sort(*by, "target")
-    return _completed(targets, _over_targets(targets, by))
-
-
-def _over_targets(targets: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Per ``by`` the mean over targets, its interval by t over targets, and its p by the sign-flip permutation over targets."""
-    there = pl.col("value").is_not_null()
-    found = targets.group_by(by, maintain_order=True).agg(
-        *(pl.col(name).filter(there).mean() for name in ("woman", "man", "value")),
-        (pl.col("value").var() / there.sum()).alias("variance"),
-        (there.sum() - 1).cast(pl.Int64).alias("freedom"),
-        *(there.sum().cast(pl.Int64).alias(name) for name in ("n", "targets")),
-        pl.col("n_woman", "n_man").sum(),
-        pl.lit("all").alias("target"),
-    )
-    low, high = t_over_targets(Estimates.of(found), (-200.0, 200.0))
-    differences = targets.filter(there).select(*by, "target", pl.lit("none").alias("type"), difference="value")
-    return found.with_columns(*columns(ci_low=low, ci_high=high)).join(p_values(differences, by), on=by, how="left")
-
-
-def _completed(targets: pl.DataFrame, whole: pl.DataFrame) -> pl.DataFrame:
-    rows = pl.concat(
-        [targets.with_columns(pl.col("value").is_not_null().cast(pl.Int64).alias("n")), whole], how="diagonal"
-    )
-    nothing = pl.lit(None, pl.Float64).alias("p_adjusted")
-    version = pl.lit(METRICS_VERSION, pl.Int64).alias("metrics_version")
-    return GAPS.conform(rows.with_columns(nothing, version).select(GAPS.schema.names()))

@@ -19,13 +19,15 @@ from stages.schema import (
     GAPS,
     JUDGEMENTS,
     MITIGATIONS,
+    RUN_KEY,
     SCORES,
     TOGETHER,
     WORD_PROFILES,
 )
 from stages.score.changes import changes
+from stages.score.gaps import gaps
 from stages.score.profiles import OFFERED, TASK, word_profiles
-from stages.score.readers import SAID, read_by
+from stages.score.readers import SAID, WROTE, read_by
 from stages.score.scoring import NEEDED, score_and_compare
 from stages.score.sides import bounded, sides
 from stages.stamps import Stamps
@@ -124,11 +126,18 @@ def _made(root: Path, batch: Mapping[Partition, pl.DataFrame], readers: Readers)
         if picking.height:
             profiles.append(word_profiles(picking, read(part.path(root, ANSWERS), ANSWERS).select(OFFERED)))
     scores, compared = score_and_compare(pl.concat(needed))
-    gaps, agreed = read_by(pl.concat(batch.values()), readers.said(dict.fromkeys(part.run for part in batch)))
+    values, agreed = _read(batch, readers)
     return {
         **{SCORES: scores, WORD_PROFILES: pl.concat([WORD_PROFILES.empty(), *profiles]), COMPARISONS: compared},
-        **{GAPS: gaps, AGREEMENT: agreed},
+        **{GAPS: gaps(values), AGREEMENT: agreed},
     }
+
+
+def _read(batch: Mapping[Partition, pl.DataFrame], readers: Readers) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What those who read texts of ``batch`` say of them, see ``readers.read_by``."""
+    needed = [*(column.name for column in RUN_KEY), *WROTE]
+    texts = pl.concat(judgements.select(needed) for judgements in batch.values())
+    return read_by(texts, readers.said(dict.fromkeys(part.run for part in batch)))
 
 
 def _written(root: Path, parts: Iterable[Partition], table: Table, frame: pl.DataFrame) -> set[Path]:

@@ -23,6 +23,7 @@ from stages.query import Silent, ask_run, query_model
 from stages.query.sheets import sheet, walked
 from stages.requests import Request
 from stages.schema import ANSWERS, DOMAINS, MAN, WOMAN, Kind, Outcome
+from stages.score.gaps import gaps as gaps_of
 from stages.score.readers import read_by
 from stages.store import forget, partitions, read_all
 from stages.validate import answers as contracts
@@ -60,7 +61,7 @@ def verdicts(project: Path, run: Run) -> pl.DataFrame:
 
 def gaps(project: Path, run: Run, question: str = "agency") -> dict[str, Any]:
     found = read_by(judge(w.answers()), verdicts(project, run).with_columns(pl.lit(w.WRITER).alias("reads")))[0]
-    return found.row(by_predicate=(pl.col("target") == "all") & (pl.col("measure") == question), named=True)
+    return gaps_of(found).row(by_predicate=(pl.col("target") == "all") & (pl.col("measure") == question), named=True)
 
 
 def test_every_question_is_asked_about_every_text_on_both_sides_alike(project: Path, writer: Run) -> None:
