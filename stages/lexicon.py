@@ -18,7 +18,8 @@ import polars as pl
 from stages.errors import DataError
 from stages.structs import COUNT
 
-FILE = Path(__file__).parents[1] / "data" / "checkup" / "lexicon.csv"
+_FOLDER = Path(__file__).parents[1] / "data" / "checkup"
+FILE, NAMES, SURNAMES = _FOLDER / "lexicon.csv", _FOLDER / "names.csv", _FOLDER / "open" / "surnames.csv"
 MEASURED = ("agentic", "communal", "ability", "grindstone", "standout")
 MALE, FEMALE, IGNORED = "male", "female", "ignored"
 CATEGORIES = (*MEASURED, MALE, FEMALE, IGNORED)
@@ -99,6 +100,16 @@ def masked(texts: pl.Series, language: str, names: Iterable[str]) -> pl.Series:
 def entries(language: str, *categories: str) -> list[str]:
     """The words of ``categories`` in ``language``."""
     return [entry.word for entry in _entries() if entry.language == language and entry.category in categories]
+
+
+@cache
+def names(language: str) -> list[str]:
+    """The names of the people whom texts are asked about, as they may stand alone; longest first."""
+    found: set[str] = set()
+    for path, column in ((NAMES, f"name_{language}"), (SURNAMES, f"surname_{language}")):
+        if path.exists():
+            found |= {part for row in _rows(path) if row.get(column) for part in _parts(row[column], language)}
+    return sorted(found, key=lambda name: (-len(name), name))
 
 
 def _found(texts: pl.Series, language: str) -> pl.Series:
@@ -200,8 +211,7 @@ def _entries() -> Sequence[_Entry]:
 
     :raises DataError: a row is of no category, or a word stands twice; the message names it.
     """
-    with FILE.open(encoding="utf-8", newline="") as file:
-        rows = [_Entry(**row) for row in csv.DictReader(line for line in file if not line.startswith("#"))]
+    rows = [_Entry(**row) for row in _rows(FILE)]
     twice: set[tuple[str, str]] = set()
     for row in rows:
         if row.category not in CATEGORIES:
@@ -212,3 +222,8 @@ def _entries() -> Sequence[_Entry]:
             raise DataError(f"{FILE.name}: {row.word!r} ({row.language}) stands twice; keep one.")
         twice.add((row.language, row.word))
     return rows
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))

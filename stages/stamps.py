@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from stages.files import write_whole
-from stages.lexicon import FILE as LEXICON
+from stages.lexicon import FILE, NAMES, SURNAMES
 
 FOLDER = Path(".cache") / "made"
 CODE = Path(__file__).parent
-BESIDE = (LEXICON,)
+BESIDE = (FILE, NAMES, SURNAMES)
 """Files outside of ``CODE`` that code reads as if they were part of it."""
 LIBRARIES = ("great-expectations", "numpy", "polars", "rjieba", "scipy", "statsmodels")
 """Libraries that what is made may depend on."""
@@ -126,7 +126,7 @@ def code_hash(stage: str) -> str:
     digest = hashlib.sha256()
     for path in sorted(path for path in files if path.is_file() and path.suffix != ".pyc"):
         digest.update(path.relative_to(CODE).as_posix().encode() + b"\0" + path.read_bytes())
-    for path in BESIDE:
+    for path in (path for path in BESIDE if path.exists()):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     digest.update(" ".join(f"{name} {version(name)}" for name in LIBRARIES).encode())
     return digest.hexdigest()

@@ -147,24 +147,30 @@ WORD_PROFILES = Table(
     ("run", "benchmark", "language", "protocol", "domain", "word"),
     (
         *RUN_KEY,
-        Column("domain", TEXT, "group of the items, e.g. trait"),
-        Column("word", TEXT, "key of the word, the same across languages"),
-        Column("text", TEXT, "the word as the model saw it"),
+        Column("domain", TEXT, "group of the items: trait, or of texts letter or success"),
+        Column("word", TEXT, "key of the word, the same across languages; of texts the word itself"),
+        Column("text", TEXT, "the word as the model saw it, or wrote it"),
         Column("code", INT, "+1 agentic, −1 communal, 0 neither"),
-        Column("n_woman", INT, "how often it was chosen about women"),
-        Column("n_man", INT, "how often it was chosen about men"),
-        Column("offered_woman", INT, "answers about women with a choice of words, that were offered it"),
-        Column("offered_man", INT, "answers about men with a choice of words, that were offered it"),
+        Column("n_woman", INT, "how often it was chosen, or written, about women"),
+        Column("n_man", INT, "how often it was chosen, or written, about men"),
+        Column(
+            "offered_woman",
+            INT,
+            "answers about women with a choice of words, that were offered it; of texts those read",
+        ),
+        Column(
+            "offered_man", INT, "answers about men with a choice of words, that were offered it; of texts those read"
+        ),
         Column(
             "log_odds",
             FLOAT,
             "log-odds of the word, men (+) against women (−), with an informative Dirichlet prior; null when undefined",
             True,
         ),
-        Column("ci_low", FLOAT, "lower end of its 95 % interval; null under five situations", True),
-        Column("ci_high", FLOAT, "upper end of its 95 % interval; null under five situations", True),
+        Column("ci_low", FLOAT, "lower end of its 95 % interval; null under five situations or targets", True),
+        Column("ci_high", FLOAT, "upper end of its 95 % interval; null under five situations or targets", True),
     ),
-    "one row per (run, benchmark, language, protocol, domain, word): every word offered, also those never chosen",
+    "one row per (run, benchmark, language, protocol, domain, word): every word offered, also those never chosen, or of texts every word often written",
 )
 
 COMPARISONS = Table(
@@ -197,7 +203,7 @@ CHANGES = Table(
         ),
         Column("domain", TEXT, "a group, or all"),
         Column("style", TEXT, "a wording style, or all"),
-        Column("metric", TEXT, "lean, default, strength, pair_lean, ss_macro or lms_macro"),
+        Column("metric", TEXT, "lean, default, strength, pair_lean, text_lean, ss_macro or lms_macro"),
         Column("family", TEXT, "primary (Holm; it alone can be a finding) or exploratory (Benjamini–Hochberg)"),
         Column(
             "value", FLOAT, "mean of the paired differences, this run less the reference; null when undefined", True

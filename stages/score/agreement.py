@@ -9,8 +9,8 @@ import polars as pl
 
 from stages.schema import AGREEMENT, METRICS_VERSION, RUN_KEY
 from stages.score.intervals import Array, bootstrap, columns, drawn_again
+from stages.score.texts import LEXICON
 
-LEXICON = "lexicon"
 CATEGORIES = (-1, 0, 1)
 BOUNDS = (-1.0, 1.0)
 _PARTITION = [column.name for column in RUN_KEY]

@@ -14,13 +14,13 @@ from stages.score.answers import numbered
 from stages.score.bounds import HIGH, LOW, extremes
 from stages.score.concepts import CONCEPT, concepts
 from stages.score.estimates import FIELDS, mean, precedence
-from stages.score.intervals import SHARE, Estimates, newcombe, wilson
-from stages.score.paired import DEFAULT, LEAN, LMS, PAIR_LEAN, SS, STRENGTH, THERE, Compared, differences
+from stages.score.intervals import SHARE, UNBOUNDED, Estimates, newcombe, wilson
+from stages.score.paired import DEFAULT, LEAN, LMS, PAIR_LEAN, SS, STRENGTH, TEXT_LEAN, THERE, Compared, differences
 from stages.score.permutation import adjusted
 from stages.score.scopes import POOLED, with_kind
 from stages.score.scoring import with_those_together
 
-COMPARED = (LEAN, DEFAULT, STRENGTH, PAIR_LEAN, SS, LMS)
+COMPARED = (LEAN, DEFAULT, STRENGTH, PAIR_LEAN, TEXT_LEAN, SS, LMS)
 HEADLINES = (LEAN.name, PAIR_LEAN.name, SS.name)
 """What a primary comparison is of: the score that a benchmark is read by first."""
 PRIMARY, EXPLORATORY = "primary", "exploratory"
@@ -99,14 +99,15 @@ def _share(part: str, whole: pl.Expr) -> pl.Expr:
 
 
 def _joined(found: pl.DataFrame) -> pl.DataFrame:
-    """Each target of both sides in the scopes it counts in: its domain, 'all', and 'all' by style."""
-    scored = found.filter(pl.col("kind").is_in(POOLED))
+    """Each target of both sides in the scopes it counts in: its domain, and where it is pooled 'all', and 'all' by style."""
+    scored = found.filter(pl.col("kind").is_in([*POOLED, TEXT_LEAN.kind]))
     here, there = (scored.filter(pl.col("here") == side).drop("here") for side in (True, False))
     on = [*SCOPE, *_TARGET]
     joined = here.select(*on, *_SIDED).join(there.select(*on, *_SIDED), on=on, suffix=THERE)
     own = joined.filter(pl.col("style") == ALL)
     styled = (pl.col("style") == ALL) | (pl.col("kind") == Kind.CHOICE)
-    return pl.concat([own, joined.filter(styled).with_columns(pl.lit(ALL).alias("domain"))])
+    pooled = joined.filter(styled, pl.col("kind").is_in(POOLED))
+    return pl.concat([own, pooled.with_columns(pl.lit(ALL).alias("domain"))])
 
 
 def _compared(joined: pl.DataFrame, metric: Compared) -> pl.DataFrame:
@@ -126,9 +127,9 @@ def _coverage(counted: str) -> pl.Expr:
 def _bounds(metric: Compared) -> list[pl.Expr]:
     """The least and the most that the difference could be, whatever the missing answers had been.
 
-    Log-odds have no ends, and so no bounds.
+    What has no ends, as log-odds, has no bounds.
     """
-    if metric is STRENGTH:
+    if metric.bounds == UNBOUNDED:
         return [pl.lit(None, pl.Float64).alias(name) for name in ("bound_low", "bound_high")]
     low, high = (
         pl.col(f"{metric.column}{here}") - pl.col(f"{metric.column}{there}{THERE}")

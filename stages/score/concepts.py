@@ -12,7 +12,7 @@ from stages.votes import span, wanted
 
 STYLED = ("partition", "served_model", "kind", "domain", "style")
 CONCEPT = (*STYLED, "typed", "status", "target")
-MEANS = ("y", "committed", "g", "right", "stereotype_min", "stereotype_max", "log_odds", "delta", "gap")
+MEANS = ("y", "committed", "g", "right", "stereotype_min", "stereotype_max", "log_odds", "delta", "gap", "text_delta")
 OUTCOMES = (
     Outcome.REFUSAL,
     Outcome.FILTERED,
@@ -41,6 +41,7 @@ def concepts(answers: pl.DataFrame) -> pl.DataFrame:
     ``place``  first-named less last-named of the gendered answers; of pairs the same per pick wanted;
     ``delta``  of a pair, mean over orders of (mean code about the man − mean code about the woman) / its greatest value;
     ``gap``  of a pair, mean over orders of the share ``refused`` about the woman less that about the man;
+    ``text_delta``  of texts about two sides, mean ``balance`` about the man − mean ``balance`` about the woman;
     and numbers of items, see ``items.items``.
     """
     keys, asked = _with_ids(answers)
@@ -80,6 +81,7 @@ def _over_orders(answers: pl.DataFrame) -> pl.DataFrame:
         pl.col("place").sum(),
         (_about(MAN, "code") - _about(WOMAN, "code")).alias("delta"),
         (_about(WOMAN, "refused") - _about(MAN, "refused")).alias("gap"),
+        (_in_order(MAN, "balance") - _in_order(WOMAN, "balance")).alias("text_delta"),
         *((outcome == o).sum().cast(pl.Int64).alias(o) for o in OUTCOMES),
         pl.col("task").first(),
     )
@@ -105,3 +107,8 @@ def _preferences(answers: pl.DataFrame) -> pl.DataFrame:
 def _about(side: str, column: str) -> pl.Expr:
     """The mean of ``column`` over the answers about this side; null without any."""
     return pl.col(column).filter(pl.col("variant") == side).mean()
+
+
+def _in_order(side: str, column: str) -> pl.Expr:
+    """As ``_about``, of fractions: their sum must not depend on the order of rows."""
+    return pl.col(column).filter(pl.col("variant") == side).sort().mean()

@@ -44,6 +44,7 @@ LEAN = Compared("lean", "y", Kind.CHOICE, SIGNED)
 DEFAULT = Compared("default", "g", Kind.CHOICE, SIGNED, needs_both_types=True)
 PAIR_LEAN = Compared("pair_lean", "delta", Kind.PAIR, SIGNED)
 STRENGTH = Compared("strength", "association", Kind.CHOICE, UNBOUNDED, 1, needs_both_types=True, counted="with_odds")
+TEXT_LEAN = Compared("text_lean", "text_delta", Kind.TEXT, UNBOUNDED, 1)
 SS = Compared("ss_macro", "ss", Kind.SENTENCE, SHARE)
 LMS = Compared("lms_macro", "lms", Kind.SENTENCE, SHARE)
 

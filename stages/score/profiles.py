@@ -1,4 +1,5 @@
-"""Word profiles: which words are chosen more often about men, and which about women.
+"""Word profiles: which words are chosen more often about men, and which about women. Those of texts are counted in
+``text_words``.
 
 log-odds = ln((y + α) / (n − y + α₀ − α)) of the answers about men less the same of those about women: y picks of the word
 among n picks of the answers that were offered it. α = α₀ · share of the word among both sides' picks: the informative
@@ -14,7 +15,7 @@ TASK = "pick"
 KEY = [*JUDGEMENTS.grain]
 OFFERED = [*KEY, "options"]
 """The columns of ANSWERS that profiles are made of: what was offered, also the words that nobody chose."""
-_WORD = [*(column.name for column in RUN_KEY), "domain", "word"]
+WORD = [*(column.name for column in RUN_KEY), "domain", "word"]
 _SIDES = (WOMAN, MAN)
 
 
@@ -29,10 +30,10 @@ def word_profiles(judgements: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFra
     words = _offered(judgements, answers)
     if words.is_empty():
         return WORD_PROFILES.empty()
-    per_target = words.group_by(*_WORD, "target", maintain_order=True).agg(
+    per_target = words.group_by(*WORD, "target", maintain_order=True).agg(
         *_counted(), pl.col("text", "code").first(), pl.col("list").max()
     )
-    profiles = _estimated(per_target.with_columns(_alpha()))
+    profiles = estimated(per_target.with_columns(alpha()))
     return WORD_PROFILES.conform(profiles.select(WORD_PROFILES.schema.names()))
 
 
@@ -64,18 +65,18 @@ def _counted() -> list[pl.Expr]:
     return found
 
 
-def _alpha() -> pl.Expr:
+def alpha() -> pl.Expr:
     """α: the prior's picks of the word; null for a word that was never chosen, or where one side chose nothing."""
-    picked, picks = (
-        pl.sum_horizontal(f"{what}_{side}" for side in _SIDES).sum().over(_WORD) for what in ("n", "picks")
-    )
-    both = pl.all_horizontal(pl.col(f"picks_{side}").sum().over(_WORD) > 0 for side in _SIDES)
-    return pl.when(both & (picked > 0)).then(pl.col("list").max().over(_WORD) * picked / picks).alias("alpha")
+    picked, picks = (pl.sum_horizontal(f"{what}_{side}" for side in _SIDES).sum().over(WORD) for what in ("n", "picks"))
+    both = pl.all_horizontal(pl.col(f"picks_{side}").sum().over(WORD) > 0 for side in _SIDES)
+    return pl.when(both & (picked > 0)).then(pl.col("list").max().over(WORD) * picked / picks).alias("alpha")
 
 
-def _estimated(per_target: pl.DataFrame) -> pl.DataFrame:
-    """Per word its counts, ``log_odds`` and interval.
+def estimated(per_target: pl.DataFrame) -> pl.DataFrame:
+    """Per ``WORD`` its counts, ``log_odds`` and interval.
 
+    ``per_target`` has a row for each word and target, also where it was not chosen: how often it was (``n_woman``, ``n_man``) of
+    how many words (``picks_…``) in how many answers (``offered_…``), its ``text`` and ``code``, ``list`` (α₀) and ``alpha``.
     Clusters are situations. The variance is the larger of Monroe's, 1/(y + α) of each side, and that of the situations'
     influences on the log-odds. Monroe's alone takes picks for independent; with six alike answers per situation its nominal
     95 % intervals hold 65–77 % (simulated), and the clusters' alone fails words that one or two situations chose.
@@ -83,7 +84,7 @@ def _estimated(per_target: pl.DataFrame) -> pl.DataFrame:
     man, woman = (_influence(side) for side in (MAN, WOMAN))
     profiles = (
         per_target.with_columns((man - woman).alias("influence"))
-        .group_by(_WORD, maintain_order=True)
+        .group_by(WORD, maintain_order=True)
         .agg(
             pl.col("text", "code").first(),
             *(pl.col(f"{what}_{side}").sum() for what in ("n", "offered") for side in _SIDES),
@@ -111,7 +112,7 @@ def _log_odds(side: str) -> pl.Expr:
 
 def _influence(side: str) -> pl.Expr:
     """What one situation adds to the log-odds about ``side``: its derivative times the situation's picks."""
-    chosen, others = (part.over(_WORD) for part in _smoothed(side))
+    chosen, others = (part.over(WORD) for part in _smoothed(side))
     own = pl.col(f"n_{side}")
     return own / chosen - (pl.col(f"picks_{side}") - own) / others
 

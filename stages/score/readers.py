@@ -7,8 +7,9 @@ import polars as pl
 
 from stages.rubric import with_question
 from stages.schema import AGREEMENT, DOMAINS, RUN_KEY, Kind, Outcome
-from stages.score.agreement import LEXICON, agreement
+from stages.score.agreement import agreement
 from stages.score.gaps import VALUES
+from stages.score.texts import LEXICON
 
 WRITTEN = [domain for domain, kind in DOMAINS.items() if kind is Kind.TEXT]
 QUESTIONS = [domain for domain, kind in DOMAINS.items() if kind is Kind.RUBRIC]

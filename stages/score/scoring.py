@@ -19,6 +19,7 @@ NEEDED = [
     *PARTITION,
     *("served_model", "item_id", "variant", "epoch", "order_index", "domain", "target", "style", "typed", "status"),
     *("task", "n_options", "position", "gender", "picks", "code", "prefers_related", "outcome", "reason", "log_odds"),
+    *("n_words", "counts"),
 ]
 """The columns of JUDGEMENTS that scores are made of."""
 

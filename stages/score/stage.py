@@ -30,10 +30,15 @@ from stages.score.profiles import OFFERED, TASK, word_profiles
 from stages.score.readers import SAID, WROTE, read_by
 from stages.score.scoring import NEEDED, score_and_compare
 from stages.score.sides import bounded, sides
+from stages.score.text_words import NEEDED as WRITTEN
+from stages.score.text_words import text_profiles
+from stages.score.texts import lexicon_values
 from stages.stamps import Stamps
 from stages.store import Partition, prune, read, recorded, write
 from stages.table import Table
 
+WRITING = "text"
+"""The task whose answers are texts."""
 MADE = (SCORES, WORD_PROFILES, COMPARISONS, CHANGES, EFFECTS, MITIGATIONS, GAPS, AGREEMENT)
 HOME = {name: benchmarks[-1] for name, benchmarks in TOGETHER.items()}
 """Benchmarks that are scored together have no file of their own: their scores lie with those of the last of them."""
@@ -119,18 +124,19 @@ def _sources(root: Path, parts: Iterable[Partition]) -> list[Path]:
 
 
 def _made(root: Path, batch: Mapping[Partition, pl.DataFrame], readers: Readers) -> dict[Table, pl.DataFrame]:
-    needed, profiles = [], []
+    needed, profiles, written = [], [], []
     for part, judgements in batch.items():
         needed.append(judgements.select(NEEDED))
         picking = judgements.filter(pl.col("task") == TASK)
         if picking.height:
             profiles.append(word_profiles(picking, read(part.path(root, ANSWERS), ANSWERS).select(OFFERED)))
-    scores, compared = score_and_compare(pl.concat(needed))
+        written.append(judgements.filter(pl.col("task") == WRITING).select(WRITTEN))
+    answers = pl.concat(needed)
+    scores, compared = score_and_compare(answers)
+    words = pl.concat([WORD_PROFILES.empty(), *profiles, text_profiles(pl.concat(written))])
     values, agreed = _read(batch, readers)
-    return {
-        **{SCORES: scores, WORD_PROFILES: pl.concat([WORD_PROFILES.empty(), *profiles]), COMPARISONS: compared},
-        **{GAPS: gaps(values), AGREEMENT: agreed},
-    }
+    found = gaps(pl.concat([lexicon_values(answers), values]))
+    return {SCORES: scores, WORD_PROFILES: words, COMPARISONS: compared, GAPS: found, AGREEMENT: agreed}
 
 
 def _read(batch: Mapping[Partition, pl.DataFrame], readers: Readers) -> tuple[pl.DataFrame, pl.DataFrame]:

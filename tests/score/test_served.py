@@ -10,6 +10,7 @@ from tests import sentences as s
 from tests.factories import coin, make_judgements, make_questions
 from tests.pairs import blind, make_pairs, pair_judgements
 from tests.score.lookup import row
+from tests.texts import make_texts
 
 RUN, OTHER = "a@2026-11-30", "b@2026-11-30"
 MODELS = ("new", "old", "unknown")
@@ -23,6 +24,7 @@ def every_instrument() -> pl.DataFrame:
             make_judgements(coin, make_questions([RUN], epochs=6), seed=3),
             make_judgements(coin, make_questions([RUN], language="zh", protocol="three"), seed=4),
             pair_judgements(blind, make_pairs([RUN])),
+            make_texts([RUN], agentic=(1, 3)),
             judge(s.forced(s.made_up(), pl.lit("stereotype"), 6)).with_columns(
                 run=pl.lit(RUN), model=pl.lit("a"), date=pl.lit("2026-11-30")
             ),
