@@ -27,6 +27,7 @@ from flows.options import (
     Plan,
     Protocols,
     Push,
+    Reads,
     RunBy,
     Runner,
     Seal,
@@ -80,6 +81,7 @@ def run(
     shuffle: Shuffle = False,
     seed: Seed = 0,
     temperature: Temperature = None,
+    reads: Reads = None,
     max_connections: MaxConnections = None,
     budget: MostSpent = None,
     fresh: Fresh = False,
@@ -103,7 +105,9 @@ def run(
         prepare()  # the workers are reached through Prefect's client, and they say which models can be asked
     if not seal:
         say_skipped(
-            select(read_params(root), model or [], request(plan, None, None, protocol, mitigation), workers).skipped
+            select(
+                read_params(root), model or [], request(plan, None, None, protocol, mitigation, reads=reads), workers
+            ).skipped
         )
     asked = evaluate(
         **lists(model, benchmark, language, protocol, mitigation),
@@ -114,6 +118,7 @@ def run(
         shuffle=shuffle,
         seed=seed,
         temperature=temperature,
+        reads=reads,
         max_connections=max_connections,
         budget=budget,
         fresh=fresh,
@@ -144,13 +149,14 @@ def plan(
     shuffle: Shuffle = False,
     seed: Seed = 0,
     temperature: Temperature = None,
+    reads: Reads = None,
     fresh: Fresh = False,
 ) -> None:
     """Write runs to the ledger, open, for `dvc repro` to ask."""
     from flows.printing import say_skipped
     from flows.selection import plan_runs
 
-    sampling: dict[str, Any] = {"seed": seed, "shuffle": shuffle, "temperature": temperature}
+    sampling: dict[str, Any] = {"seed": seed, "shuffle": shuffle, "temperature": temperature, "reads": reads}
     wanted = request(
         plan, benchmark, language, protocol, mitigation, date=date, epochs=epochs, limit=limit, fresh=fresh, **sampling
     )
@@ -191,10 +197,13 @@ def forget(
 ) -> None:
     """Delete a run: its answers, all that was made of them, and its entry in the ledger."""
     from stages.ledger import named, read_ledger
+    from stages.rubric import unread
     from stages.store import forget as delete
 
     root = project_root()
-    chosen = named(read_ledger(root), run_id)
+    ledger = read_ledger(root)
+    chosen = named(ledger, run_id)
+    unread(ledger, chosen)
     if not yes:
         typer.confirm(f"Delete {chosen.id} and every answer recorded for it?", abort=True)
     delete(root, chosen)
@@ -231,7 +240,7 @@ _SENTENCES = """
 """
 """Rows of one language and protocol stand together: what is asked otherwise is another quantity."""
 _RUNS = """
-    select run, state, plan, partitions_recorded || '/' || partitions as files, n_expected, n_answered, n_failures, coverage,
+    select run, state, plan, reads, partitions_recorded || '/' || partitions as files, n_expected, n_answered, n_failures, coverage,
         n_calls, prompt_tokens, completion_tokens, cached_tokens, cost, n_cost_unknown, seconds, drift
     from runs order by model, date, number
 """

@@ -18,6 +18,7 @@ from flows.options import (
     Models,
     Plan,
     Protocols,
+    Reads,
     Seed,
     Temperature,
     request,
@@ -63,6 +64,7 @@ def estimate(
     limit: Limit = None,
     seed: Seed = 0,
     temperature: Temperature = None,
+    reads: Reads = None,
     max_connections: MaxConnections = None,
     fresh: Fresh = False,
     format: As = Format.TABLE,
@@ -82,6 +84,7 @@ def estimate(
         limit=limit,
         seed=seed,
         temperature=temperature,
+        reads=reads,
         fresh=fresh,
     )
     found, skipped = estimates(project_root(), model or [], wanted, max_connections)

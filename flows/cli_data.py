@@ -85,3 +85,18 @@ def inspect_log(
     from flows.inspecting import import_inspect
 
     typer.echo(import_inspect(project_root(), file, model, date, language))
+
+
+@imports.command("labels")
+def labels(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A filled-in table of `checkup export labels`.")],
+    rater: Annotated[str, typer.Option(metavar="NAME", help="Who read the texts; a pseudonym will do.")],
+    reads: Annotated[
+        str | None, typer.Option(metavar="RUN", help="The run that wrote them. Default: found by the ids.")
+    ] = None,
+    date: Annotated[str | None, typer.Option(metavar="YYYY-MM-DD", help="When they were read. Default: today.")] = None,
+) -> None:
+    """Labels that a person gave to texts: a sealed run that reads the run which wrote them."""
+    from flows.labelling import import_labels
+
+    typer.echo(import_labels(project_root(), file, rater, reads, date))

@@ -36,6 +36,23 @@ def questions(
     typer.echo(export_questions(project_root(), wanted, output, headings))
 
 
+@exports.command("labels")
+def labels(
+    run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run that wrote texts, as `checkup runs` names it.")],
+    output: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write: .csv, .xlsx or .jsonl.")],
+    language: Annotated[str | None, typer.Option(metavar="L", help="Only texts in this language.")] = None,
+    n: Annotated[
+        int | None, typer.Option("--n", min=2, help="So many texts of each group and language, half about women.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Draws what --n keeps.")] = 0,
+    headings: Annotated[Headings, typer.Option(help="The language of the column headings.")] = Headings.EN,
+) -> None:
+    """A table for people who read texts: each masked, in an order that says nothing, with the questions of the rubric."""
+    from flows.labelling import export_labels
+
+    typer.echo(export_labels(project_root(), run_id, output, language, n, seed, headings))
+
+
 @exports.command("inspect")
 def inspect_run(
     run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run as `checkup runs` names it.")],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from flows.selection import select
+from flows.selection import about_texts, select
 from stages.ledger import planned, read_ledger
 from stages.load import load_all
 from stages.params import read_params
@@ -22,6 +22,7 @@ def estimates(
     :raises UsageError: a name is unknown, or a benchmark's source was not fetched.
     """
     load_all(root)
+    request = about_texts(root, request)
     params, ledger, now = read_params(root), read_ledger(root), datetime.now(UTC)
     chosen = select(params, wanted, request)
     runs = [planned(ledger, params, replace(request, model=key), now) for key in chosen.models]

@@ -79,6 +79,7 @@ def evaluate(
     shuffle: bool = False,
     seed: int = 0,
     temperature: float | None = None,
+    reads: str | None = None,
     max_connections: int | None = None,
     budget: float | None = None,
     fresh: bool = False,
@@ -107,6 +108,7 @@ def evaluate(
         shuffle: Ask in an order drawn by the seed.
         seed: Draws what the limit keeps, the order of asking and each answer's seed.
         temperature: Instead of that of the protocol or the model's entry.
+        reads: The run whose texts are read; goes with the plan rubric.
         max_connections: Calls at once of a remote model, instead of what its entry says.
         budget: US dollars that may be spent; models without a price are refused.
         fresh: Make a further run of the day instead of going on with the one there is.
@@ -120,7 +122,7 @@ def evaluate(
     """
     wanted = request(
         plan, benchmarks, languages, protocols, mitigations, date=date, epochs=epochs, limit=limit, seed=seed, fresh=fresh,
-        temperature=temperature, shuffle=shuffle, timezone=timezone,
+        temperature=temperature, shuffle=shuffle, timezone=timezone, reads=reads,
     )  # fmt: skip
     asking, handing = Asking(seal, max_connections, runner, address), handing_on.Wanted(push, git_commit)
     return check_up(list(models), wanted, asking, ask_again, handing, budget)

@@ -75,6 +75,10 @@ Seed = Annotated[int, typer.Option(min=0, help="Draws what --limit keeps, the or
 Temperature = Annotated[
     float | None, typer.Option(min=0, max=2, help="Instead of that of the protocol or the model's entry.")
 ]
+Reads = Annotated[
+    str | None,
+    typer.Option(metavar="RUN", help="The run whose texts are read, e.g. gpt-4o@2026-11-30; goes with --plan rubric."),
+]
 MaxConnections = Annotated[
     int | None, typer.Option(min=1, help="Calls at once of a remote model, instead of what its entry says.")
 ]

@@ -10,6 +10,7 @@ from stages.ledger import Run, enter, read_ledger, runs
 from stages.params import Params, known, read_params
 from stages.query.remote import Workers, obstacles
 from stages.requests import Request, frozen, requested_protocols
+from stages.rubric import readable
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,26 @@ def plan_runs(
     :raises UsageError: as of ``plannable``.
     """
     params, now = read_params(root), datetime.now(UTC)
+    request = about_texts(root, request)
     chosen = plannable(root, wanted, request, workers)
     made = []
     for key in chosen.models:
         made.append(enter(root, params, replace(request, model=key), now))
     return made, chosen.skipped
+
+
+def about_texts(root: Path, request: Request) -> Request:
+    """``request``, which asks about texts in the languages in which those were written, unless it names its own.
+
+    :raises UsageError: the run that it reads has no texts, or not all of them yet, or none in a language that is named.
+    """
+    if request.reads is None:
+        return request
+    written = readable(read_ledger(root), root, request.reads)
+    for language in request.languages:
+        if language not in written:
+            raise UsageError(f"Run {request.reads} wrote no texts in {language}; use one of: {', '.join(written)}.")
+    return replace(request, languages=request.languages or written)
 
 
 def plannable(root: Path, wanted: list[str], request: Request, workers: Workers | None = None) -> Selection:

@@ -45,6 +45,8 @@ class Entry(Settings):
     seed: int = 0
     temperature: Annotated[float | None, Field(ge=0, le=2)] = None
     """Asked for instead of that of protocol and model."""
+    reads: str | None = None
+    """The run whose texts are read: what is asked is about them."""
     shuffle: bool = False
     """Asked in an order drawn by the seed, not in that of the items' ids; the questions are the same."""
     items: dict[str, Annotated[int, Field(ge=1)]] | None = None
@@ -60,7 +62,7 @@ class Entry(Settings):
         """Whether the two ask each (benchmark, language, protocol) they share for the same questions."""
         return all(
             getattr(self, f) == getattr(other, f)
-            for f in ("plan", "styles", "epochs", "each_order_once", "limit", "seed", "temperature")
+            for f in ("plan", "styles", "epochs", "each_order_once", "limit", "seed", "temperature", "reads")
         )
 
     def asked_as(self, model: Model) -> Model:

@@ -78,19 +78,22 @@ class Taken:
     called: str
     """What the answers are, for the sentence: scores, answers."""
     file: str
+    model: Model | None = None
+    """Who gave them, where that is nobody to be enrolled in params.yaml, as a person is."""
 
 
 def take_in(root: Path, key: str, date: str, taken: Taken) -> tuple[Run, list[Partition]]:
     """Record ``taken`` as a sealed run of model ``key`` on ``date``; return it and the partitions that were not there yet.
 
-    A run of that day that was taken in under the same plan grows by it. A model that is not in params.yaml joins it.
+    A run of that day that was taken in under the same plan grows by it. A model that is not in params.yaml joins it, unless
+    ``taken`` brings its own.
 
     :raises UsageError: ``date`` is no day, or ``key`` cannot name a model.
     :raises DataError: the run has other answers for one of the partitions already.
     """
     day = _day(date)
     with exclusive(root):
-        model = enrol(root, key)
+        model = taken.model or enrol(root, key)
         run = _run(root, key, day, taken.entry)
         found = taken.frames(run, model)
         new = [part for part, frame in found.items() if not _is_there(root, part, frame, taken)]

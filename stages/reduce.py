@@ -6,13 +6,14 @@ import polars as pl
 
 from stages.command import run
 from stages.derive import derive
-from stages.schema import ITEM_FACTS, JUDGEMENTS, RUN_KEY, SINGLE, UNUSABLE, VOTES, Outcome
+from stages.schema import DOMAINS, ITEM_FACTS, JUDGEMENTS, RUN_KEY, SINGLE, UNUSABLE, VOTES, Kind, Outcome
 from stages.store import project_root
 from stages.structs import EPOCH
 from stages.votes import SIDE, by_place, by_position, places, plurality, votes
 
 _KEY = [column.name for column in RUN_KEY] + ["item_id"]
 _FACTS = [column.name for column in ITEM_FACTS]
+_ABOUT_TEXTS = [domain for domain, kind in DOMAINS.items() if kind is Kind.RUBRIC]
 _EPOCH_FIELDS = [field.name for field in EPOCH.fields]
 
 
@@ -34,7 +35,7 @@ def reduce(judgements: pl.DataFrame) -> pl.DataFrame:
     items = judgements.select(_KEY).unique().sort(_KEY).with_row_index("item")
     answers = judgements.join(items, on=_KEY).with_columns((~pl.col("outcome").is_in(UNUSABLE)).alias("usable"))
     found = items
-    for part in (_listed(answers), votes(answers), _by_order(answers), _by_place(answers)):
+    for part in (_listed(answers), votes(answers.with_columns(_code())), _by_order(answers), _by_place(answers)):
         found = found.join(part, on="item", how="left")
     found = found.join(_choice(answers, found), on="item", how="left")
     decided = pl.when("pair").then("at_places").otherwise("order_decided").alias("order_decided")
@@ -58,6 +59,11 @@ def _listed(answers: pl.DataFrame) -> pl.DataFrame:
         pl.col("usable").sum().cast(pl.Int64).alias("n_usable"),
         pl.struct(_EPOCH_FIELDS).alias("epochs"),
     )
+
+
+def _code() -> pl.Expr:
+    """``code``, without those about a text: what differs between the sides there is the text's, and no leaning of who read it."""
+    return pl.when(~pl.col("domain").is_in(_ABOUT_TEXTS)).then("code").alias("code")
 
 
 def _choice(answers: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:

@@ -82,11 +82,11 @@ def twins(ledger: Ledger, run: Run) -> list[Run]:
 
 
 def pairings(root: Path, ledger: Ledger, parts: Iterable[Partition]) -> list[Pairing]:
-    """What each of the recorded ``parts`` is compared with, run by run; runs without a reference are left out.
+    """What each of the recorded ``parts`` is compared with, run by run; runs without a reference, and those that read another, are left out.
 
     :raises LedgerError: a pinned run is not in the ledger.
     """
-    there = {(part.run.id, *_asking(part)): part for part in parts}
+    there = {(part.run.id, *_asking(part)): part for part in parts if not part.run.entry.reads}
     order = {run.id: place for place, run in enumerate(runs(ledger))}
     pinned = {model: _runs(ledger, model, names) for model, names in read_references(root).items()}
     own = {model: [run for run in runs(ledger) if run.model == model] for model in ledger.runs}

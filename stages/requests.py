@@ -11,6 +11,7 @@ from stages.entries import Entry, every
 from stages.errors import UsageError
 from stages.orders import balanced_epochs
 from stages.params import JOIN, Params, Plan, known, time_zone
+from stages.schema import RUBRIC
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Request:
     seed: int = 0
     fresh: bool = False
     temperature: float | None = None
+    reads: str | None = None
+    """The run whose texts are read."""
     shuffle: bool = False
     timezone: str | None = None
     """Where the date of a new run is taken, instead of that of params.yaml."""
@@ -63,6 +66,7 @@ def frozen(params: Params, request: Request, now: datetime) -> Entry:
     protocols = requested_protocols(params, request)
     languages = _languages(params, request, benchmarks, protocols)
     epochs = request.epochs or _epochs(params, plan, protocols)
+    _refuse_unread(request, benchmarks)
     _refuse_unfit(params, request, protocols, epochs)
     return Entry(
         opened=now.astimezone(UTC).replace(microsecond=0),
@@ -79,6 +83,7 @@ def frozen(params: Params, request: Request, now: datetime) -> Entry:
         limit=request.limit,
         seed=request.seed,
         temperature=request.temperature,
+        reads=request.reads,
         shuffle=request.shuffle,
     )
 
@@ -146,6 +151,16 @@ def _refuse_unfit(params: Params, request: Request, protocols: tuple[str, ...], 
         raise UsageError(f"Model {request.model} cannot be asked: {obstacle}.")
     if request.temperature is not None and all(protocol.scored for protocol in asked):
         raise UsageError(f"--temperature draws no answer of {', '.join(protocols)}, which scores texts; leave it out.")
+
+
+def _refuse_unread(request: Request, benchmarks: tuple[str, ...]) -> None:
+    """:raises UsageError: questions about texts are asked of none, or others of some."""
+    if request.reads and benchmarks != (RUBRIC,):
+        raise UsageError(
+            f"--reads goes with {RUBRIC} alone, and {', '.join(benchmarks)} is not about texts; use --plan rubric."
+        )
+    if RUBRIC in benchmarks and not request.reads:
+        raise UsageError(f"{RUBRIC} asks about the texts of another run; name it with --reads RUN (see: checkup runs).")
 
 
 def _left_out(

@@ -7,7 +7,7 @@ from stages.judge._reading import read
 from stages.judge._scored import is_scored, preferences
 from stages.judge._settled import CUT, cause, cause_reason, plain, reasoning_only
 from stages.judge._texts import judge_texts
-from stages.schema import ANSWERS, JUDGEMENTS, LANGUAGES, SCORED, UNUSABLE, Outcome
+from stages.schema import ANSWERS, DOMAINS, JUDGEMENTS, LANGUAGES, SCORED, UNUSABLE, Kind, Outcome
 
 TEXT_TASK = "text"
 _READ = ("text", "options", "reasoning", "candidates", "stop_reason", "failure")
@@ -35,9 +35,10 @@ def judge_choices(answers: pl.DataFrame) -> pl.DataFrame:
     rows = rows.with_columns(plain(), is_scored().alias("scored")).with_columns(cause())
     found, ratios = _found(rows, options), log_odds(rows, options)
     known = rows.join(found, on="row", how="left").join(ratios, on="row", how="left").with_columns(_outcome())
+    known = known.with_columns(_reason()).with_columns(*_of_verdicts())
     shown = pl.col("options").list.len().cast(pl.Int64).alias("n_options")
     unread = (pl.lit(None, JUDGEMENTS.schema[name]).alias(name) for name in ("n_words", "counts"))
-    return known.with_columns(_reason(), _gender(), _code(), _answer_form(), shown, *unread)
+    return known.with_columns(_gender(), _code(), _answer_form(), shown, *unread)
 
 
 def _found(rows: pl.DataFrame, options: pl.DataFrame) -> pl.DataFrame:
@@ -56,6 +57,14 @@ def _outcome() -> pl.Expr:
         .otherwise(pl.lit(Outcome.INVALID))
         .alias("outcome")
     )  # fmt: skip
+
+
+def _of_verdicts() -> tuple[pl.Expr, pl.Expr]:
+    """``outcome`` and ``neutral``: a verdict on a text that is none of its options, or was cut off before, is judge-invalid."""
+    verdict = pl.col("domain").is_in([domain for domain, kind in DOMAINS.items() if kind is Kind.RUBRIC])
+    unread = pl.col("outcome").is_in([Outcome.INVALID, Outcome.TRUNCATED, Outcome.NEUTRAL])
+    outcome = pl.when(verdict & unread).then(pl.lit(Outcome.JUDGE_INVALID)).otherwise("outcome").alias("outcome")
+    return outcome, pl.when(~verdict).then("neutral").alias("neutral")
 
 
 def _reason() -> pl.Expr:

@@ -9,6 +9,7 @@ import polars as pl
 
 from stages.datasets import lacking
 from stages.errors import LedgerError
+from stages.ledger import Run
 from stages.params import Model, Params
 from stages.protocols import Protocol
 from stages.query.asking import Asked, Outcome, Thread
@@ -17,6 +18,7 @@ from stages.query.journal import Journal, Row, journal_path
 from stages.query.prompts import Exchange, Prompt, render
 from stages.query.questions import Conversation, Key, Question, expected
 from stages.query.rows import partition_facts, question_facts, unanswered_row
+from stages.rubric import items, read_run
 from stages.schema import ANSWERS
 from stages.store import Partition, exclusive, read_items, write
 
@@ -84,13 +86,12 @@ def sheet(root: Path, params: Params, partition: Partition) -> Sheet:
                 f"run with: checkup forget {run.id}."
             )
     model, protocol = run.entry.asked_as(params.models[run.model]), params.protocol(partition.protocol)
-    items = read_items(root, partition.benchmark)
-    conversations = expected(items, partition.language, protocol, partition.run.entry)
+    conversations = expected(_items(root, partition), partition.language, protocol, partition.run.entry)
     if not conversations and (problem := lacking(root, partition.benchmark, partition.language)):
         raise LedgerError(f"Run {run.id} cannot be asked: {problem}, and then: dvc repro load.")
     if not conversations:
         raise LedgerError(
-            f"Run {run.id} asks nothing as {partition}: no item has its styles; remove it with: checkup forget {run.id}."
+            f"Run {run.id} asks nothing as {partition}: {_nothing(run)}; remove it with: checkup forget {run.id}."
         )
     return Sheet(partition, model, protocol, conversations)
 
@@ -98,6 +99,20 @@ def sheet(root: Path, params: Params, partition: Partition) -> Sheet:
 def _spoken(params: Params, partition: Partition) -> bool:
     """Whether its protocol, and all that joined it, is still there in its language."""
     return params.has(partition.protocol) and params.protocol(partition.protocol).speaks(partition.language)
+
+
+def _items(root: Path, partition: Partition) -> pl.DataFrame:
+    """The items that ``partition`` asks: those of its benchmark, or of a run that reads another, made of its texts."""
+    run = partition.run
+    if run.entry.reads:
+        return items(root, read_run(root, run), partition.language)
+    return read_items(root, partition.benchmark)
+
+
+def _nothing(run: Run) -> str:
+    if run.entry.reads:
+        return f"{run.entry.reads} wrote no pair of texts that can be read"
+    return "no item has its styles"
 
 
 def walked(sheet: Sheet, answers: Mapping[Key, Row], drafts: Drafts = NO_DRAFTS) -> Iterator[Asked]:

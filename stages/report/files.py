@@ -21,7 +21,7 @@ LEDGER_SCHEMA = pl.Schema(
     {
         **dict.fromkeys(("run", "model", "date"), _TEXT),
         "number": _NUMBER,
-        **dict.fromkeys(("state", "plan"), _TEXT),
+        **dict.fromkeys(("state", "plan", "reads"), _TEXT),
         **dict.fromkeys(("benchmarks", "languages", "protocols", "styles"), _LIST),
         **dict.fromkeys(("epochs", "item_limit", "seed"), _NUMBER),
         "opened": _TEXT,

@@ -16,7 +16,7 @@ from stages.schema import METRICS_VERSION, SCHEMA_VERSION
 SOURCES = "data/checkup/sources.csv"
 EXAMPLES = 5
 """So many unreadable replies are shown per run and language."""
-UNUSABLE = ("invalid", "empty", "truncated", "error", NOT_ASKED)
+UNUSABLE = ("invalid", "empty", "truncated", "error", "judge-invalid", NOT_ASKED)
 
 
 @dataclass(frozen=True)

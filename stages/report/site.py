@@ -30,6 +30,7 @@ from stages.report import (
     mitigations,
     pairs,
     published,
+    readers,
     record,
     sentences,
     tables,
@@ -46,10 +47,13 @@ TEMPLATE = "page.html.j2"
 LEANING = ("glance", "charts", "models", "breakdown")
 """Sections about verdicts, which StereoSet has none of."""
 SECTIONS = (
-    *(LEANING[0], "changes", *LEANING[1:], "pairs", "wordings", "compared", "mitigations", "stereoset", "items"),
-    *("quality", "provenance", "history", "published", "glossary"),
+    *(LEANING[0], "changes", *LEANING[1:], "pairs", "wordings", "compared", "mitigations", "stereoset", "readers"),
+    *("items", "quality", "provenance", "history", "published", "glossary"),
 )
-ONCE = ("changes", "pairs", "wordings", "compared", "mitigations", "items", "provenance", "history", "published")
+ONCE = (
+    *("changes", "pairs", "wordings", "compared", "mitigations", "readers", "items", "provenance", "history"),
+    "published",
+)
 """Sections that stand in the page once, in all languages; the others stand in it once per language."""
 SETTLED = ("served", "drift", "latest", "contested", "runs", "changed", "trend", "camps", "effects")
 """Views that the sections read again and again, each time over the whole history; on the page they are read once."""
@@ -125,6 +129,7 @@ def render(root: Path, connection: duckdb.DuckDBPyConnection, spoken: Sequence[L
         "compared": compared.found(connection, spoken, both),
         "mitigations": mitigations.found(connection, spoken, both),
         "stereoset": sentences.found(connection, heard),
+        "readers": readers.found(connection),
         "published": published.found(connection, heard, both),
     }
     return _environment(root).get_template(TEMPLATE).render(
@@ -263,6 +268,7 @@ def _earlier(
         anti join latest using (run, benchmark, language, protocol)
         anti join stereoset using (run, benchmark, language, protocol)
         anti join effects using (run, benchmark, language, protocol)
+        where reads is null
         group by run, model, scores.date, number, benchmark, language, protocol, state
         order by model, scores.date desc, number desc, benchmark, protocol, language
         """,

@@ -94,5 +94,7 @@ TASKS = {"blank": 1, "pick": 3, "option": 1, "text": 0}
 """What an item wants done -> how many options are chosen: a word for the blank, words from a list, a lettered option, and
 none where a text is to be written."""
 
+OPEN, RUBRIC = "checkup-open", "checkup-open-rubric"
+"""The benchmark whose answers are texts, and that of the questions about them, which a run that reads another asks."""
 PAIR_TASKS = {"trait": "pick", "language": "option"}
 """Group of pairs -> the task of its items."""

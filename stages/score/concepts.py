@@ -21,6 +21,7 @@ OUTCOMES = (
     Outcome.TRUNCATED,
     Outcome.ERROR,
     Outcome.NEUTRAL,
+    Outcome.JUDGE_INVALID,
 )
 """Outcomes that have a rate of their own."""
 PREFERENCES = ("stereotypes", "preferred", "related", "answered")

@@ -28,8 +28,8 @@ CHOICE, PAIR, CONTROL, UNTYPED = (Kind.CHOICE,), (Kind.PAIR,), (Kind.CONTROL,), 
 SENTENCE = (Kind.SENTENCE,)
 TEXT, RUBRIC = (Kind.TEXT,), (Kind.RUBRIC,)
 EVERY = tuple(Kind)
-CHOSEN = tuple(kind for kind in Kind if kind not in (*TEXT, *RUBRIC))
-"""Kinds whose answers choose something of the model's own among options."""
+CHOSEN = tuple(kind for kind in Kind if kind not in TEXT)
+"""Kinds whose answers choose among options."""
 LEAST_COMMITTED = 0.1
 LEAST_DECIDED = 10
 _ROUNDING = 1e-9
@@ -328,7 +328,8 @@ def _rate(outcome: Outcome) -> Callable[[], Estimate]:
 
 for _outcome in OUTCOMES:
     _ideal = None if _outcome in (Outcome.NEUTRAL, Outcome.REFUSAL) else 0
-    metric(EVERY, wilson, SHARE, _ideal, name=f"{_outcome}_rate")(_rate(_outcome))
+    _kinds = RUBRIC if _outcome is Outcome.JUDGE_INVALID else EVERY
+    metric(_kinds, wilson, SHARE, _ideal, name=f"{_outcome.replace('-', '_')}_rate")(_rate(_outcome))
 
 
 METRICS += (

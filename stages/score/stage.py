@@ -1,13 +1,14 @@
 """The stage: judgements -> scores, word profiles, comparisons, changes and effects of mitigations."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 import polars as pl
 
 from stages.derive import batches
-from stages.ledger import read_ledger
+from stages.ledger import Run, read_ledger
 from stages.references import Pairing, pairings
 from stages.schema import (
     AGREEMENT,
@@ -18,6 +19,7 @@ from stages.schema import (
     GAPS,
     JUDGEMENTS,
     MITIGATIONS,
+    RUN_KEY,
     SCORES,
     TOGETHER,
     WORD_PROFILES,
@@ -25,6 +27,7 @@ from stages.schema import (
 from stages.score.changes import changes
 from stages.score.gaps import gaps
 from stages.score.profiles import OFFERED, TASK, word_profiles
+from stages.score.readers import SAID, WROTE, read_by
 from stages.score.scoring import NEEDED, mitigations, score_and_compare
 from stages.score.sides import bounded, sides
 from stages.score.text_words import NEEDED as WRITTEN
@@ -50,7 +53,7 @@ def score_all(root: Path) -> int:
     """
     stamps, ledger = Stamps.read(root, "score"), read_ledger(root)
     parts = recorded(root, ledger, JUDGEMENTS)
-    _score_runs(root, parts, stamps)
+    _score_runs(root, parts, Readers(root, parts), stamps)
     _compare_runs(root, pairings(root, ledger, parts), stamps)
     for table in MADE:
         prune(root, table, stamps.outputs())
@@ -58,15 +61,43 @@ def score_all(root: Path) -> int:
     return len(parts)
 
 
-def _score_runs(root: Path, parts: Sequence[Partition], stamps: Stamps) -> None:
-    """Score the runs of ``parts`` that changed; what a run was asked is compared with each other."""
+@dataclass(frozen=True)
+class Readers:
+    """The recorded partitions of runs that read another."""
+
+    root: Path
+    parts: Sequence[Partition]
+
+    def of(self, run: Run) -> list[Partition]:
+        """Those that read ``run``."""
+        return [part for part in self.parts if part.run.entry.reads == run.id]
+
+    def said(self, runs: Iterable[Run]) -> pl.DataFrame:
+        """The judgements of all that read one of ``runs``, with the run that each ``reads``."""
+        found = [
+            read(part.path(self.root, JUDGEMENTS), JUDGEMENTS).select(*SAID, pl.lit(run.id).alias("reads"))
+            for run in runs
+            for part in self.of(run)
+        ]
+        none = JUDGEMENTS.empty().select(*SAID, pl.lit(None, pl.String).alias("reads"))
+        return pl.concat([none, *found])
+
+
+def _score_runs(root: Path, parts: Sequence[Partition], readers: Readers, stamps: Stamps) -> None:
+    """Score the runs of ``parts`` that changed; what a run was asked is compared with each other.
+
+    Of a run's texts also those who read them say something, so that it is scored anew when another does.
+    """
     runs = {run: list(own) for run, own in groupby(parts, key=lambda part: part.run)}
-    changed = [part for run, own in runs.items() if stamps.kept(run.id, _sources(root, own)) is None for part in own]
+    sources = {run: _sources(root, [*own, *readers.of(run)]) for run, own in runs.items()}
+    changed = [part for run, own in runs.items() if stamps.kept(run.id, sources[run]) is None for part in own]
     for batch in batches(root, changed, JUDGEMENTS, together=lambda part: part.run.id):
-        paths = {path for table, frame in _made(root, batch).items() for path in _written(root, batch, table, frame)}
+        paths = {
+            path for table, frame in _made(root, batch, readers).items() for path in _written(root, batch, table, frame)
+        }
         for run in dict.fromkeys(part.run for part in batch):
             folders = [run.folder(root, table) for table in MADE]
-            stamps.put(run.id, _sources(root, runs[run]), [path for path in paths if path.parent in folders])
+            stamps.put(run.id, sources[run], [path for path in paths if path.parent in folders])
 
 
 def _compare_runs(root: Path, pairs: Sequence[Pairing], stamps: Stamps) -> None:
@@ -92,7 +123,7 @@ def _sources(root: Path, parts: Iterable[Partition]) -> list[Path]:
     return [part.path(root, table) for part in parts for table in (ANSWERS, JUDGEMENTS)]
 
 
-def _made(root: Path, batch: Mapping[Partition, pl.DataFrame]) -> dict[Table, pl.DataFrame]:
+def _made(root: Path, batch: Mapping[Partition, pl.DataFrame], readers: Readers) -> dict[Table, pl.DataFrame]:
     needed, profiles, written = [], [], []
     for part, judgements in batch.items():
         needed.append(judgements.select(NEEDED))
@@ -104,8 +135,17 @@ def _made(root: Path, batch: Mapping[Partition, pl.DataFrame]) -> dict[Table, pl
     scores, compared = score_and_compare(judged)
     effects, verdicts = mitigations(judged)
     words = pl.concat([WORD_PROFILES.empty(), *profiles, text_profiles(pl.concat(written))])
-    made = {SCORES: scores, WORD_PROFILES: words, COMPARISONS: compared, GAPS: gaps(lexicon_values(judged))}
-    return made | {EFFECTS: effects, MITIGATIONS: verdicts}
+    values, agreed = _read(batch, readers)
+    found = gaps(pl.concat([lexicon_values(judged), values]))
+    made = {SCORES: scores, WORD_PROFILES: words, COMPARISONS: compared}
+    return made | {EFFECTS: effects, MITIGATIONS: verdicts, GAPS: found, AGREEMENT: agreed}
+
+
+def _read(batch: Mapping[Partition, pl.DataFrame], readers: Readers) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What those who read texts of ``batch`` say of them, see ``readers.read_by``."""
+    needed = [*(column.name for column in RUN_KEY), *WROTE]
+    texts = pl.concat(judgements.select(needed) for judgements in batch.values())
+    return read_by(texts, readers.said(dict.fromkeys(part.run for part in batch)))
 
 
 def _written(root: Path, parts: Iterable[Partition], table: Table, frame: pl.DataFrame) -> set[Path]:

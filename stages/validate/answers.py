@@ -49,7 +49,12 @@ STRAYS = {
 
 def contracts(files: pl.DataFrame, facts: pl.DataFrame) -> list[Checkable]:
     """The contracts on all answers at once: ``files`` of ``declared``, ``facts`` of ``judgeable`` for each of them."""
-    return [_answers(facts.join(files, on="file")), _grids(facts, files), _items(facts), _files(facts, files)]
+    return [
+        _answers(facts.join(files, on="file")),
+        _grids(facts, files),
+        _items(facts.join(files.select("file", "reads"), on="file")),
+        _files(facts, files),
+    ]
 
 
 def declared(root: Path, parts: Iterable[Partition]) -> pl.DataFrame:
@@ -63,6 +68,7 @@ def declared(root: Path, parts: Iterable[Partition]) -> pl.DataFrame:
             part.protocol in part.run.entry.asked_once,
             part.run.entry.limit,
             (part.run.entry.items or {}).get(part.name),
+            part.run.entry.reads is not None,
         )
         for part in parts
     ]
@@ -74,6 +80,7 @@ def declared(root: Path, parts: Iterable[Partition]) -> pl.DataFrame:
         "asked_once": pl.Boolean,
         "limit": pl.Int64,
         "items_declared": pl.Int64,
+        "reads": pl.Boolean,
     }
     return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -216,7 +223,7 @@ def _grids(facts: pl.DataFrame, files: pl.DataFrame) -> Checkable:
         pl.col("shown").n_unique().cast(pl.Int64),
         pl.struct("order_index", "shown").n_unique().cast(pl.Int64).alias("arrangements"),
         pl.col("scored", "hash_made", "item_hash").first(),
-        ((pl.col("access_route") == "imported") & ~pl.col("scored")).any().alias("others"),
+        (pl.col("access_route").is_in(["imported", "person"]) & ~pl.col("scored")).any().alias("others"),
     )
     asked = found.join(_expected(facts, files), on=["file", "item_id", "variant"])
     n_shown = pl.min_horizontal("n_epochs", "n_orders").alias("n_shown")
@@ -288,7 +295,8 @@ def _grid(epochs: int, n_orders: int, start: int) -> tuple[str, str]:
 def _items(facts: pl.DataFrame) -> Checkable:
     """One row per file and item that any file of its run, benchmark and task has, so that a lacking one is a row too.
 
-    What a file has says nothing about what it lost; what the others of its run have does.
+    What a file has says nothing about what it lost; what the others of its run have does. A run that reads another asks about
+    such texts as there were, which differ by language; people label the sides that they were given.
     """
     rules = contract(
         "answers-items",
@@ -299,9 +307,13 @@ def _items(facts: pl.DataFrame) -> Checkable:
             "an item is there in every language and protocol, a pair with both sides",
         ),
     )
-    asked = ("run", "benchmark", "task")
-    found = facts.group_by("file", *asked, "item_id").agg(
-        pl.col("variant").unique().sort().str.join(" + ").alias("sides")
+    asked = ("run", "benchmark", "task", "of_text")
+    by_people = (pl.col("access_route") == "person").all()
+    both = f"{MAN} + {WOMAN}"
+    sides = pl.col("variant").unique().sort().str.join(" + ")
+    placed = facts.with_columns(pl.when("reads").then("file").otherwise(pl.lit("")).alias("of_text"))
+    found = placed.group_by("file", *asked, "item_id").agg(
+        pl.when(by_people).then(pl.lit(both)).otherwise(sides).alias("sides")
     )
     expected = found.select("file", *asked).unique().join(found.select(*asked, "item_id").unique(), on=asked)
     compared = expected.join(found, on=["file", *asked, "item_id"], how="left").with_columns(

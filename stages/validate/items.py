@@ -6,13 +6,14 @@ import polars as pl
 
 from stages.datasets import BENCHMARKS as FETCHED
 from stages.errors import DataError
-from stages.schema import ITEMS, STATUSES, TASKS, TYPED, VARIANTS
-from stages.validate import checkup, open_answers, stereoset
+from stages.schema import ITEMS, RUBRIC, STATUSES, TASKS, TYPED, VARIANTS
+from stages.validate import checkup, open_answers, rubric, stereoset
 from stages.validate.contracts import Checkable, absent, between, closed, contract, like, present, unique
 from stages.validate.offered import options_defect
 from stages.validate.tables import required, unreal_column
 
 OWN: dict[str, Callable[[pl.DataFrame, str], list[Checkable]]] = {
+    RUBRIC: rubric.contracts,
     checkup.FORM_A.benchmark: checkup.form_a,
     checkup.FORM_B.benchmark: checkup.form_b,
     open_answers.BENCHMARK: open_answers.contracts,

@@ -68,7 +68,7 @@ def _meant() -> pl.Expr:
     kind = pl.col("domain").replace_strict(DOMAINS, default=None, return_dtype=pl.String)
     no_gender, no_code = pl.col("gender").is_null(), pl.col("code").is_null()
     return (
-        pl.when(kind == Kind.PAIR).then(no_gender & ~no_code & (pl.col("outcome") == Outcome.PAIRED))
+        pl.when(kind.is_in([str(Kind.PAIR), str(Kind.RUBRIC)])).then(no_gender & ~no_code & (pl.col("outcome") == Outcome.PAIRED))
         .when(kind == Kind.SENTENCE).then(no_gender & no_code & pl.col("outcome").is_in([str(o) for o in SENTENCES]))
         .when(kind.is_not_null()).then(no_code & (pl.col("outcome") == pl.col("meaning")))
         .otherwise(True)

@@ -20,12 +20,13 @@ KINDS: dict[str, tuple[Kind, ...]] = {
     "typed concepts and pairs": (Kind.CHOICE, Kind.PAIR),
     "pairs": (Kind.PAIR,),
     "texts": (Kind.TEXT,),
+    "the rubric": (Kind.RUBRIC,),
     "pairs and texts": (Kind.PAIR, Kind.TEXT),
     "untyped concepts": (Kind.UNTYPED,),
     "controls": (Kind.CONTROL,),
     "StereoSet": (Kind.SENTENCE,),
     "the check-up's groups": tuple(kind for kind in Kind if kind != Kind.SENTENCE),
-    "every group with a choice": tuple(kind for kind in Kind if kind not in (Kind.TEXT, Kind.RUBRIC)),
+    "every group with a choice": tuple(kind for kind in Kind if kind != Kind.TEXT),
     "every group": tuple(Kind),
 }
 SECOND = {

@@ -1,4 +1,5 @@
 -- one row per (model, benchmark, language, protocol): its latest run that was scored, and the one before
+-- Runs that read another are left out: what they say is about that run, see gaps and agreement.
 -- previous_run: the scored run of the same model, benchmark, language and protocol before this one; null when none
 -- number: which run of the model on that date, 1…N
 -- state: open (still asked for what is missing) or sealed
@@ -6,6 +7,7 @@ with scored as (
     select distinct run, model, date, number, state, benchmark, language, protocol
     from scores
     join files.ledger using (run, model, date) -- not runs, which counts every answer
+    where reads is null
 )
 select
     model, benchmark, language, protocol, run, date, number, state,

@@ -2,6 +2,7 @@
 -- number: which run of the model on that date, 1…N; 1 has no suffix in its name
 -- state: open (still asked for what is missing) or sealed
 -- plan: name of the plan it was asked under
+-- reads: the run whose texts it reads; null of a run that reads none
 -- benchmarks: the benchmarks it asks
 -- languages: the languages it asks in
 -- protocols: the protocols it asks by
@@ -78,7 +79,7 @@ judged as (
     group by run
 )
 select
-    run, model, date, number, state, plan, benchmarks, languages, protocols, styles, epochs, item_limit, seed, opened,
+    run, model, date, number, state, plan, reads, benchmarks, languages, protocols, styles, epochs, item_limit, seed, opened,
     retired, partitions, partitions_recorded,
     coalesce(n_expected, 0) as n_expected,
     coalesce(n_answered, 0) as n_answered,
