@@ -7,8 +7,13 @@ import polars as pl
 from stages.lexicon import COUNTED
 from stages.schema import JUDGEMENTS, MAN, WOMAN, Outcome
 from stages.structs import COUNT, PICK
-from tests.factories import asked_of
+from tests.factories import Responder, asked_of, make_judgements, make_questions
 
+WRITTEN = {
+    "en": "It is a pleasure to write this letter. The work done here for six years was good, and all who saw it were glad.",
+    "zh": "很高兴写这封推荐信。六年来，这里的每一项工作都完成得很好，同事们都看在眼里，大家也都觉得放心，今后的岗位一定合适。",
+}
+"""A text that can be read, about anybody."""
 ROLES = 12
 PAIRS = 6
 
@@ -47,7 +52,9 @@ def make_texts(
         _counts({"agentic": agentic, "communal": communal}),
         pl.lit(False).alias("reasoning_only"),
         pl.lit(None, pl.List(PICK)).alias("picks"),
-        pl.col("variant").replace_strict(replies or {}, default="a text", return_dtype=pl.String).alias("reply"),
+        pl.col("variant")
+        .replace_strict(replies or {}, default=WRITTEN[language], return_dtype=pl.String)
+        .alias("reply"),
     )
     missing = [pl.lit(None, c.dtype).alias(c.name) for c in JUDGEMENTS.columns if c.name not in asked.columns]
     return JUDGEMENTS.conform(asked.with_columns(missing).select(JUDGEMENTS.schema.names()))
@@ -64,3 +71,20 @@ def _counts(numbers: dict[str, tuple[int, int]]) -> pl.Expr:
         for category in COUNTED
     ]
     return pl.concat_list(each).cast(pl.List(COUNT)).alias("counts")
+
+
+def make_stories(
+    responder: Responder, runs: Sequence[str] = ("model-a@2026-11-30",), language: str = "en", *, seed: int = 1
+) -> pl.DataFrame:
+    """JUDGEMENTS of stories about typed occupations, controls and untyped persons, three openings each."""
+    groups = {"story": (10, 10, 0), "control": (10, 10, 0), "untyped": (0, 0, 10)}
+    asked = make_questions(runs, language, styles=("map", "key", "parcel"), epochs=2, groups=groups)
+    written = asked.filter(epoch=1).with_columns(
+        benchmark=pl.lit("checkup-open"), protocol=pl.lit("open"), style=pl.lit("none"), task=pl.lit("text"),
+        order_index=pl.lit(0, pl.Int64),
+    )  # fmt: skip
+    judged = make_judgements(responder, written, seed=seed)
+    return judged.with_columns(
+        *(pl.lit(None, JUDGEMENTS.schema[name]).alias(name) for name in ("position", "choice", "answer_form")),
+        n_options=pl.lit(0, pl.Int64),
+    )

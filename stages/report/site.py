@@ -34,6 +34,7 @@ from stages.report import (
     record,
     sentences,
     tables,
+    texts,
     wordings,
 )
 from stages.report.evidence import LATEST, Evidence, Key, Setting, part_of, rows
@@ -47,12 +48,12 @@ TEMPLATE = "page.html.j2"
 LEANING = ("glance", "charts", "models", "breakdown")
 """Sections about verdicts, which StereoSet has none of."""
 SECTIONS = (
-    *(LEANING[0], "changes", *LEANING[1:], "pairs", "wordings", "compared", "mitigations", "stereoset", "readers"),
-    *("items", "quality", "provenance", "history", "published", "glossary"),
+    *(LEANING[0], "changes", *LEANING[1:], "pairs", "texts", "readers", "wordings", "compared", "mitigations"),
+    *("stereoset", "items", "quality", "provenance", "history", "published", "glossary"),
 )
 ONCE = (
-    *("changes", "pairs", "wordings", "compared", "mitigations", "readers", "items", "provenance", "history"),
-    "published",
+    *("changes", "pairs", "texts", "readers", "wordings", "compared", "mitigations"),
+    *("items", "provenance", "history", "published"),
 )
 """Sections that stand in the page once, in all languages; the others stand in it once per language."""
 SETTLED = ("served", "drift", "latest", "contested", "runs", "changed", "trend", "camps", "effects")
@@ -125,6 +126,7 @@ def render(root: Path, connection: duckdb.DuckDBPyConnection, spoken: Sequence[L
     optional = {
         "changes": changes.found(connection, heard, both),
         "pairs": pairs.found(connection, heard, both),
+        "texts": texts.found(connection, heard, both),
         "wordings": wordings.found(connection, heard, both),
         "compared": compared.found(connection, spoken, both),
         "mitigations": mitigations.found(connection, spoken, both),
@@ -195,6 +197,8 @@ def _environment(root: Path) -> Environment:
         p_value=format.p_value,
         pair_scores=pairs.SCORES,
         mitigation_verdicts=mitigations.VERDICTS,
+        text_scores=texts.TEXTS,
+        story_scores=texts.STORY,
     )
     return environment
 
