@@ -25,7 +25,7 @@ from stages.schema import (
     WORD_PROFILES,
 )
 from stages.score.changes import changes
-from stages.score.gaps import gaps
+from stages.score.gaps import VALUES, gaps
 from stages.score.profiles import OFFERED, TASK, word_profiles
 from stages.score.readers import SAID, WROTE, read_by
 from stages.score.scoring import NEEDED, score_and_compare
@@ -135,7 +135,7 @@ def _made(root: Path, batch: Mapping[Partition, pl.DataFrame], readers: Readers)
     scores, compared = score_and_compare(answers)
     words = pl.concat([WORD_PROFILES.empty(), *profiles, text_profiles(pl.concat(written))])
     values, agreed = _read(batch, readers)
-    found = gaps(pl.concat([lexicon_values(answers), values]))
+    found = gaps(pl.concat([lexicon_values(answers).select(VALUES), values]))
     return {SCORES: scores, WORD_PROFILES: words, COMPARISONS: compared, GAPS: found, AGREEMENT: agreed}
 
 
