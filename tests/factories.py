@@ -239,6 +239,7 @@ def mixed(shares: dict[str, float], otherwise: Responder) -> Responder:
 def make_answers(judgements: pl.DataFrame) -> pl.DataFrame:
     """ANSWERS that could have been judged so; an ``error`` is a timeout, options are shown in their order."""
     judgements = judgements.join(_offered(judgements), on=_OFFERED_BY, how="left", maintain_order="left")
+    judgements = judgements.with_columns(pl.col("options").fill_null([]))
     failed = pl.col("outcome") == Outcome.ERROR
     constants = {
         "protocol_hash": "protocol-1", "prompt_hash": "prompt-1", "prompt": "{}", "requested_model": "asked-1",
@@ -277,7 +278,7 @@ def _offered(judgements: pl.DataFrame) -> pl.DataFrame:
         pl.col("said"),
         pl.int_range(pl.len()).over(_OFFERED_BY).replace_strict(dict(enumerate("ABCDEFGHIJ"))),
     )
-    options = asked.with_columns(pl.Series("said", shown)).explode("said", empty_as_null=False).with_columns(
+    options = asked.with_columns(pl.Series("said", shown, pl.List(pl.String))).explode("said", empty_as_null=False).with_columns(
         said.replace_strict(GENDERS, default=None, return_dtype=pl.Int8).alias("gender"),
         said.replace_strict(_CODE_OF, default=None, return_dtype=pl.Int8).alias("code"),
         pl.when(pl.col("task") == "option").then(letter).alias("label"),

@@ -7,7 +7,7 @@ import polars as pl
 from stages.lexicon import COUNTED
 from stages.schema import JUDGEMENTS, MAN, WOMAN, Outcome
 from stages.structs import COUNT, PICK
-from tests.factories import asked_of
+from tests.factories import Responder, asked_of, make_judgements, make_questions
 
 ROLES = 12
 PAIRS = 6
@@ -64,3 +64,20 @@ def _counts(numbers: dict[str, tuple[int, int]]) -> pl.Expr:
         for category in COUNTED
     ]
     return pl.concat_list(each).cast(pl.List(COUNT)).alias("counts")
+
+
+def make_stories(
+    responder: Responder, runs: Sequence[str] = ("model-a@2026-11-30",), language: str = "en", *, seed: int = 1
+) -> pl.DataFrame:
+    """JUDGEMENTS of stories about typed occupations, controls and untyped persons, three openings each."""
+    groups = {"story": (10, 10, 0), "control": (10, 10, 0), "untyped": (0, 0, 10)}
+    asked = make_questions(runs, language, styles=("map", "key", "parcel"), epochs=2, groups=groups)
+    written = asked.filter(epoch=1).with_columns(
+        benchmark=pl.lit("checkup-open"), protocol=pl.lit("open"), style=pl.lit("none"), task=pl.lit("text"),
+        order_index=pl.lit(0, pl.Int64),
+    )  # fmt: skip
+    judged = make_judgements(responder, written, seed=seed)
+    return judged.with_columns(
+        *(pl.lit(None, JUDGEMENTS.schema[name]).alias(name) for name in ("position", "choice", "answer_form")),
+        n_options=pl.lit(0, pl.Int64),
+    )

@@ -65,7 +65,9 @@ def found(connection: duckdb.DuckDBPyConnection, heard: Sequence[Evidence], both
     if not settings:
         return []
     telling = by_part(rows(connection, f"from telling_pairs {LATEST} order by p_value, abs(delta) desc, item_id"))
-    words = by_part(rows(connection, f"from word_profiles {LATEST} order by log_odds desc nulls last, word"))
+    words = by_part(
+        rows(connection, f"from word_profiles {LATEST} where domain = 'trait' order by log_odds desc nulls last, word")
+    )
     return [_pairs(heard, both, setting, telling, words) for setting in settings]
 
 

@@ -33,6 +33,7 @@ from stages.report import (
     record,
     sentences,
     tables,
+    texts,
     wordings,
 )
 from stages.report.evidence import LATEST, Evidence, Key, Setting, part_of, rows
@@ -46,10 +47,13 @@ TEMPLATE = "page.html.j2"
 LEANING = ("glance", "charts", "models", "breakdown")
 """Sections about verdicts, which StereoSet has none of."""
 SECTIONS = (
-    *(LEANING[0], "changes", *LEANING[1:], "pairs", "wordings", "compared", "stereoset", "readers", "items"),
+    *(LEANING[0], "changes", *LEANING[1:], "pairs", "texts", "readers", "wordings", "compared", "stereoset", "items"),
     *("quality", "provenance", "history", "published", "glossary"),
 )
-ONCE = ("changes", "pairs", "wordings", "compared", "readers", "items", "provenance", "history", "published")
+ONCE = (
+    *("changes", "pairs", "texts", "readers", "wordings", "compared", "items"),
+    *("provenance", "history", "published"),
+)
 """Sections that stand in the page once, in all languages; the others stand in it once per language."""
 SETTLED = ("served", "drift", "latest", "contested", "runs", "changed", "trend", "camps")
 """Views that the sections read again and again, each time over the whole history; on the page they are read once."""
@@ -121,6 +125,7 @@ def render(root: Path, connection: duckdb.DuckDBPyConnection, spoken: Sequence[L
     optional = {
         "changes": changes.found(connection, heard, both),
         "pairs": pairs.found(connection, heard, both),
+        "texts": texts.found(connection, heard, both),
         "wordings": wordings.found(connection, heard, both),
         "compared": compared.found(connection, spoken, both),
         "stereoset": sentences.found(connection, heard),
@@ -185,7 +190,12 @@ def _environment(root: Path) -> Environment:
         dated=_dated,
     )  # fmt: skip
     environment.globals.update(
-        dash=format.DASH, interval=format.interval, p_value=format.p_value, pair_scores=pairs.SCORES
+        dash=format.DASH,
+        interval=format.interval,
+        p_value=format.p_value,
+        pair_scores=pairs.SCORES,
+        text_scores=texts.TEXTS,
+        story_scores=texts.STORY,
     )
     return environment
 
