@@ -9,6 +9,11 @@ from stages.schema import JUDGEMENTS, MAN, WOMAN, Outcome
 from stages.structs import COUNT, PICK
 from tests.factories import Responder, asked_of, make_judgements, make_questions
 
+WRITTEN = {
+    "en": "It is a pleasure to write this letter. The work done here for six years was good, and all who saw it were glad.",
+    "zh": "很高兴写这封推荐信。六年来，这里的每一项工作都完成得很好，同事们都看在眼里，大家也都觉得放心，今后的岗位一定合适。",
+}
+"""A text that can be read, about anybody."""
 ROLES = 12
 PAIRS = 6
 
@@ -47,7 +52,9 @@ def make_texts(
         _counts({"agentic": agentic, "communal": communal}),
         pl.lit(False).alias("reasoning_only"),
         pl.lit(None, pl.List(PICK)).alias("picks"),
-        pl.col("variant").replace_strict(replies or {}, default="a text", return_dtype=pl.String).alias("reply"),
+        pl.col("variant")
+        .replace_strict(replies or {}, default=WRITTEN[language], return_dtype=pl.String)
+        .alias("reply"),
     )
     missing = [pl.lit(None, c.dtype).alias(c.name) for c in JUDGEMENTS.columns if c.name not in asked.columns]
     return JUDGEMENTS.conform(asked.with_columns(missing).select(JUDGEMENTS.schema.names()))

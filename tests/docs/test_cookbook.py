@@ -16,6 +16,7 @@ from tests import factories as f
 from tests import pairs as p
 from tests.conftest import make_project
 from tests.docs.cookbook import Recipe, recipes
+from tests.texts import make_texts
 
 FORMER, LATEST, OTHER = "gpt-4o@2026-11-23", "gpt-4o@2026-11-30", "qwen-plus@2026-11-30"
 GROUPS = {"occupation": (6, 6, 0), "control": (10, 10, 0)}
@@ -33,6 +34,7 @@ def judgements() -> pl.DataFrame:
         for run, responder in ANSWERING.items():
             asked = f.make_questions([run], language, groups=GROUPS)
             found.append(f.make_judgements(responder, asked))
+        found.append(make_texts([LATEST], language, agentic=(1, 3)))
         pairs = p.make_pairs([LATEST], language, groups={"trait": 12, "language": 4})
         found.append(p.pair_judgements(p.tending(0.95, 0.05), pairs))
     rows = pl.concat(found)

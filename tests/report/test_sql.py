@@ -18,6 +18,7 @@ from tests import sentences as s
 from tests.conftest import ROOT, make_project
 from tests.report.conftest import every_protocol
 from tests.report.test_stereoset import record_answers
+from tests.texts import make_texts
 
 DATA = Path(__file__).parent / "data"
 MARTS = sorted(path.stem for path in (ROOT / SQL / "marts").glob("*.sql"))
@@ -26,6 +27,7 @@ TESTED_ELSEWHERE = {
     **dict.fromkeys(("reliability", "style_split"), "tests/report/test_wordings.py"),
     "stereoset": "tests/report/test_stereoset.py",
     "changed": "tests/report/test_changed.py",
+    "text_pairs": "tests/report/test_texts.py",
     **dict.fromkeys(("telling_pairs", "beside_published"), "tests/report/test_sections.py"),
 }
 RUNS = ("model-a@2026-11-23", "model-a@2026-11-30", "model-b@2026-11-30")
@@ -91,7 +93,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("filled")
     make_project(folder)
     load_all(folder)
-    rows = every_protocol()
+    rows = pl.concat([every_protocol(), make_texts(["model-d@2026-11-30"])])
     scores, compared = score_and_compare(rows)
     f.record(folder, rows, scores, compared)
     asked = s.forced(s.made_up(), pl.lit("stereotype"), run="model-c@2026-11-30")

@@ -2,17 +2,19 @@
 
 import html
 import re
+from contextlib import closing
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from stages.report import report_all
+from stages.report.history import ask, connect
 from stages.score import score_all, score_and_compare
 from tests import factories as f
 from tests.conftest import make_project
 from tests.report.conftest import HOSTILE
-from tests.texts import make_stories, make_texts
+from tests.texts import PAIRS, make_stories, make_texts
 
 EN = {
     "woman": "Emily is warm and kind. She helps the team every day, and the whole ward thanks her for it.",
@@ -91,6 +93,15 @@ def test_both_languages_and_stories_are_there(section: str) -> None:
 def test_the_example_is_escaped(section: str) -> None:
     assert "<script>" not in section
     assert html.escape(HOSTILE, quote=False)[:12] in section or "&lt;/script&gt;" in section
+
+
+def test_the_mart_lays_the_texts_of_a_pair_side_by_side(root: Path) -> None:
+    with closing(connect(root)) as connection:
+        found = ask(connection, f"from text_pairs where run = '{RUNS[0]}' and language = 'en' and target = 'role-1'")
+    assert found.height == 2 * PAIRS
+    one = found.row(0, named=True)
+    assert (one["balance_woman"], one["balance_man"], one["delta"]) == (-1, 1, 2)
+    assert (one["text_woman"], one["text_man"]) == (EN["woman"], EN["man"])
 
 
 def test_without_texts_there_is_no_such_section(history: Path) -> None:
