@@ -13,7 +13,12 @@ import polars as pl
 
 from stages import ledger, store
 from stages.entries import Entry
-from stages.schema import ANSWERS, MAN, OPEN, SCHEMA_VERSION, WOMAN
+from stages.judge import judge
+from stages.params import read_params
+from stages.query import labels
+from stages.query.questions import Question
+from stages.reduce import reduce
+from stages.schema import ANSWERS, JUDGEMENTS, MAN, OPEN, RUBRIC, SCHEMA_VERSION, VOTES, WOMAN
 from tests.wire import Response, chat, prompt_of
 
 WRITER = "writer@2026-11-29"
@@ -169,3 +174,31 @@ def perfect(body: dict[str, Any]) -> Response:
 
 def first(_: dict[str, Any]) -> Response:
     return chat("A")
+
+
+def read_by(root: Path, wrote: ledger.Run, *raters: str) -> None:
+    """Have people read the texts of ``wrote``, who find what is planted; everything is judged and in the ledger."""
+    params, day = read_params(root), "2026-11-30"
+    for rater in raters:
+        sheets = [labels.sheet(root, params, wrote, language) for language in labels.languages(wrote)]
+        run = ledger.Run(rater, day, labels.entry(wrote, labels.languages(wrote)))
+        for sheet in sheets:
+            found = {key: _letter(question) for key, question in sheet.questions.items()}
+            frame = labels.answers(sheet, run, "tests", found, params)
+            store.write(store.Partition(run, RUBRIC, sheet.language, "rubric").path(root, ANSWERS), ANSWERS, frame)
+        ledger.record(root, ledger.counted(root, run))
+        judged(root, run)
+    judged(root, wrote)
+
+
+def _letter(question: Question) -> str:
+    code = code_in(question.item["text"], question.item["domain"])
+    return str(next(option["label"] for option in question.options if option["code"] == code))
+
+
+def judged(root: Path, run: ledger.Run) -> None:
+    """Judge what is recorded of ``run``."""
+    for part in store.partitions(run):
+        found = judge(store.read(part.path(root, ANSWERS), ANSWERS))
+        store.write(part.path(root, JUDGEMENTS), JUDGEMENTS, found)
+        store.write(part.path(root, VOTES), VOTES, reduce(found))

@@ -25,7 +25,7 @@ from stages.schema import (
     WORD_PROFILES,
 )
 from stages.score.changes import changes
-from stages.score.gaps import gaps
+from stages.score.gaps import VALUES, gaps
 from stages.score.profiles import OFFERED, TASK, word_profiles
 from stages.score.readers import SAID, WROTE, read_by
 from stages.score.scoring import NEEDED, mitigations, score_and_compare
@@ -136,7 +136,7 @@ def _made(root: Path, batch: Mapping[Partition, pl.DataFrame], readers: Readers)
     effects, verdicts = mitigations(judged)
     words = pl.concat([WORD_PROFILES.empty(), *profiles, text_profiles(pl.concat(written))])
     values, agreed = _read(batch, readers)
-    found = gaps(pl.concat([lexicon_values(judged), values]))
+    found = gaps(pl.concat([lexicon_values(judged).select(VALUES), values]))
     made = {SCORES: scores, WORD_PROFILES: words, COMPARISONS: compared}
     return made | {EFFECTS: effects, MITIGATIONS: verdicts, GAPS: found, AGREEMENT: agreed}
 

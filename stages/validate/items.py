@@ -13,10 +13,10 @@ from stages.validate.offered import options_defect
 from stages.validate.tables import required, unreal_column
 
 OWN: dict[str, Callable[[pl.DataFrame, str], list[Checkable]]] = {
-    RUBRIC: rubric.contracts,
     checkup.FORM_A.benchmark: checkup.form_a,
     checkup.FORM_B.benchmark: checkup.form_b,
     open_answers.BENCHMARK: open_answers.contracts,
+    RUBRIC: rubric.contracts,
     **{f"stereoset-{task}": stereoset.contracts(task) for task in stereoset.CLUSTERS},
 }
 """Benchmark -> function from its items and their file to the contracts that only it has."""

@@ -14,6 +14,7 @@ from stages.score import score_all, score_and_compare
 from stages.store import VALIDATION, partitions, read, write
 from tests import factories as f
 from tests import pairs as p
+from tests import written as w
 from tests.conftest import make_project
 from tests.docs.cookbook import Recipe, recipes
 from tests.texts import make_texts
@@ -51,6 +52,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = judgements()
     scores, compared = score_and_compare(rows)
     f.record(root, rows, scores, compared)
+    w.read_by(root, w.record(root, w.answers(w.leaning)), "judge-a", "person-ann")
     score_all(root)
     for part in partitions(named(read_ledger(root), LATEST)):
         path = part.path(root, ANSWERS)

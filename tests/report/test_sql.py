@@ -15,6 +15,7 @@ from stages.store import VALIDATION
 from stages.store import write as write_table
 from tests import factories as f
 from tests import sentences as s
+from tests import written as w
 from tests.conftest import ROOT, make_project
 from tests.report.conftest import every_protocol
 from tests.report.test_stereoset import record_answers
@@ -99,6 +100,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     asked = s.forced(s.made_up(), pl.lit("stereotype"), run="model-c@2026-11-30")
     # Many fingerprints, so that there is a drift too.
     record_answers(folder, asked.with_columns(protocol=pl.lit("choice-avoid"), fingerprint="item_id"))
+    w.read_by(folder, w.record(folder, w.answers()), "judge-a", "person-ann")
     score_all(folder)
     facts = {"suite": "items", "expectation": "x", "column": None, "success": True, "rows": 1, "unexpected": 0}
     found = [{**facts, "position": position, "keys": None} for position in (0, 1)]
