@@ -26,6 +26,7 @@ TESTED_ELSEWHERE = {
     **dict.fromkeys(("reliability", "style_split"), "tests/report/test_wordings.py"),
     "stereoset": "tests/report/test_stereoset.py",
     "changed": "tests/report/test_changed.py",
+    "mitigated": "tests/report/test_mitigations.py",
     **dict.fromkeys(("telling_pairs", "beside_published"), "tests/report/test_sections.py"),
 }
 RUNS = ("model-a@2026-11-23", "model-a@2026-11-30", "model-b@2026-11-30")
@@ -92,6 +93,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_project(folder)
     load_all(folder)
     rows = every_protocol()
+    joined = rows.filter(pl.col("protocol") == "three").with_columns(protocol=pl.lit("three+few-shot"))
+    rows = pl.concat([rows, joined])
     scores, compared = score_and_compare(rows)
     f.record(folder, rows, scores, compared)
     asked = s.forced(s.made_up(), pl.lit("stereotype"), run="model-c@2026-11-30")
