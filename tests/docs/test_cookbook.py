@@ -20,7 +20,9 @@ from tests.docs.cookbook import Recipe, recipes
 from tests.texts import make_texts
 
 FORMER, LATEST, OTHER = "gpt-4o@2026-11-23", "gpt-4o@2026-11-30", "qwen-plus@2026-11-30"
+MITIGATED = "kimi-32k@2026-11-30"
 GROUPS = {"occupation": (6, 6, 0), "control": (10, 10, 0)}
+TOLD = {"pronoun": (6, 6, 0), "control": (10, 10, 0)}
 ANSWERING = {
     FORMER: f.always_stereotype,
     LATEST: f.mixed({"refusal": 0.05, "invalid": 0.1, "error": 0.02}, f.coin),
@@ -38,6 +40,9 @@ def judgements() -> pl.DataFrame:
         found.append(make_texts([LATEST], language, agentic=(1, 3)))
         pairs = p.make_pairs([LATEST], language, groups={"trait": 12, "language": 4})
         found.append(p.pair_judgements(p.tending(0.95, 0.05), pairs))
+    for protocol, responder in (("three", f.always_stereotype), ("three+few-shot", f.constant("they"))):
+        asked = f.make_questions([MITIGATED], protocol="three", epochs=1, groups=TOLD)
+        found.append(f.make_judgements(responder, asked.with_columns(protocol=pl.lit(protocol))))
     rows = pl.concat(found)
     said = pl.when(pl.col("outcome") == Outcome.INVALID).then(pl.lit("perhaps")).otherwise("reply")
     served = pl.when(pl.col("run") == LATEST).then(pl.lit("served-2")).otherwise("served_model")
@@ -109,4 +114,7 @@ def test_the_answers_are_right(session: Session) -> None:
         OTHER: "no change seen",
     }
     assert set(of(session, "10a").filter(model="qwen-plus")["order_pull"]) == {100.0}
+    assert of(session, "17a").select("lean_without", "lean_with", "reasons").rows() == [
+        (100, 0, ["reversal", "evaded"])
+    ]
     assert of(session, "14a")["model"].unique().sort().to_list() == ["gpt-4o", "qwen-plus"]

@@ -29,6 +29,7 @@ TESTED_ELSEWHERE = {
     "stereoset": "tests/report/test_stereoset.py",
     "changed": "tests/report/test_changed.py",
     "text_pairs": "tests/report/test_texts.py",
+    "mitigated": "tests/report/test_mitigations.py",
     **dict.fromkeys(("telling_pairs", "beside_published"), "tests/report/test_sections.py"),
 }
 RUNS = ("model-a@2026-11-23", "model-a@2026-11-30", "model-b@2026-11-30")
@@ -94,7 +95,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("filled")
     make_project(folder)
     load_all(folder)
-    rows = pl.concat([every_protocol(), make_texts(["model-d@2026-11-30"])])
+    rows = every_protocol()
+    joined = rows.filter(pl.col("protocol") == "three").with_columns(protocol=pl.lit("three+few-shot"))
+    rows = pl.concat([rows, joined, make_texts(["model-d@2026-11-30"])])
     scores, compared = score_and_compare(rows)
     f.record(folder, rows, scores, compared)
     asked = s.forced(s.made_up(), pl.lit("stereotype"), run="model-c@2026-11-30")

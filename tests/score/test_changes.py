@@ -247,6 +247,19 @@ def test_families() -> None:
     assert (rest["p_adjusted"] >= rest["p_value"] - 1e-12).all()
 
 
+def test_what_changes_of_a_mitigation_is_exploratory() -> None:
+    """It takes no part in the correction of the model's own scores, and is no finding."""
+    protocols = ("two", "two+few-shot")
+
+    def asked(run: str, responder: f.Responder) -> pl.DataFrame:
+        return pl.concat([answered(responder, run).with_columns(protocol=pl.lit(protocol)) for protocol in protocols])
+
+    found = compare(asked(EARLIER, f.always_stereotype), asked(LATER, f.always_anti))
+    own, joined = (row(found, protocol=protocol) for protocol in protocols)
+    assert [own["family"], joined["family"]] == ["primary", "exploratory"]
+    assert own["p_adjusted"] == own["p_value"] == joined["p_value"]
+
+
 def test_pairs_of_runs_do_not_mix() -> None:
     """What is found of two pairs of runs at once is what is found of each alone."""
     models = ("model-a", "model-b")

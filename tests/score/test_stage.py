@@ -12,8 +12,8 @@ import pytest
 from stages.entries import Entry
 from stages.errors import DataError, LedgerError
 from stages.ledger import Run, record
-from stages.schema import ANSWERS, COMPARISONS, JUDGEMENTS, SCORES, WORD_PROFILES
-from stages.score import score, score_all, score_and_compare, word_profiles
+from stages.schema import ANSWERS, COMPARISONS, EFFECTS, JUDGEMENTS, MITIGATIONS, SCORES, WORD_PROFILES
+from stages.score import mitigations, score, score_all, score_and_compare, word_profiles
 from stages.stamps import FOLDER
 from stages.store import Partition, read, write
 from tests.factories import coin, make_answers, make_judgements, make_questions
@@ -97,6 +97,28 @@ def test_profiles_and_comparisons_have_files_where_there_is_something_to_say(roo
         read(partition("model-a", language).path(root, JUDGEMENTS), JUDGEMENTS) for language in ("en", "zh")
     )
     assert read(gap, COMPARISONS).equals(score_and_compare(both)[1])
+
+
+def test_effects_lie_with_the_protocol_that_has_the_mitigation(root: Path) -> None:
+    """And are gone when its base is."""
+    run = Run("model-c", "2026-11-30", entry(protocols=["three", "three+few-shot"]))
+    record(root, run)
+    with_it, without = (Partition(run, "checkup", "en", protocol) for protocol in ("three+few-shot", "three"))
+    asked = make_questions([run.id], protocol="three", styles=("direct",), epochs=1)
+    judged = [
+        make_judgements(coin, asked, seed=seed).with_columns(protocol=pl.lit(part.protocol))
+        for seed, part in enumerate((with_it, without))
+    ]
+    for part, frame in zip((with_it, without), judged, strict=True):
+        write(part.path(root, JUDGEMENTS), JUDGEMENTS, frame)
+    score_all(root)
+    for table, made in zip((EFFECTS, MITIGATIONS), mitigations(pl.concat(judged)), strict=True):
+        assert made.height
+        assert read(with_it.path(root, table), table).equals(made)
+        assert not without.path(root, table).exists()
+    without.path(root, JUDGEMENTS).unlink()
+    score_all(root)
+    assert not any(with_it.path(root, table).exists() for table in (EFFECTS, MITIGATIONS))
 
 
 def test_batches_do_not_show(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
