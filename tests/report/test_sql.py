@@ -26,6 +26,7 @@ TESTED_ELSEWHERE = {
     **dict.fromkeys(("reliability", "style_split"), "tests/report/test_wordings.py"),
     "stereoset": "tests/report/test_stereoset.py",
     "changed": "tests/report/test_changed.py",
+    "drafts": "tests/report/test_drafts.py",
     **dict.fromkeys(("telling_pairs", "beside_published"), "tests/report/test_sections.py"),
 }
 RUNS = ("model-a@2026-11-23", "model-a@2026-11-30", "model-b@2026-11-30")
