@@ -17,6 +17,7 @@ from tests import factories as f
 from tests import sentences as s
 from tests.conftest import ROOT, make_project
 from tests.report.conftest import every_protocol
+from tests.report.test_drafts import send_back
 from tests.report.test_stereoset import record_answers
 
 DATA = Path(__file__).parent / "data"
@@ -95,6 +96,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = every_protocol()
     scores, compared = score_and_compare(rows)
     f.record(folder, rows, scores, compared)
+    send_back(folder)
     asked = s.forced(s.made_up(), pl.lit("stereotype"), run="model-c@2026-11-30")
     # Many fingerprints, so that there is a drift too.
     record_answers(folder, asked.with_columns(protocol=pl.lit("choice-avoid"), fingerprint="item_id"))
