@@ -11,14 +11,29 @@ from stages.report.format import count, money
 def lines(root: Path, runs: Sequence[str]) -> list[str]:
     """A line for each of ``runs`` that has recorded answers, over all that was ever asked in it."""
     named = ", ".join(f"'{run}'" for run in runs)
-    found = query(root, f"from runs where run in ({named}) and n_expected > 0 order by run") if runs else None
-    return [] if found is None else [_line(row) for row in found.iter_rows(named=True)]
+    if not runs:
+        return []
+    found = query(root, f"from runs where run in ({named}) and n_expected > 0 order by run")
+    again = {row["run"]: row for row in query(root, _SENT_BACK.format(runs=named)).iter_rows(named=True)}
+    return [_line(row, again.get(row["run"])) for row in found.iter_rows(named=True)]
 
 
-def _line(row: dict[str, Any]) -> str:
+_SENT_BACK = """
+    select run, sum(n_sent_back)::bigint as n, if(count(cost) < count(*), null, sum(cost)) as cost
+    from drafts where run in ({runs}) group by run
+"""
+
+
+def _line(row: dict[str, Any], again: dict[str, Any] | None) -> str:
     calls = f"{count(row['n_calls'])} call{'' if row['n_calls'] == 1 else 's'}"
     drift = f"; {row['drift']}" if row["drift"] else ""
-    return f"{row['run']}: {calls}, {_tokens(row)}, {_cost(row)}{drift}."
+    return f"{row['run']}: {calls}, {_tokens(row)}, {_cost(row)}{_sent_back(again) if again else ''}{drift}."
+
+
+def _sent_back(again: dict[str, Any]) -> str:
+    """What mitigations had asked once more."""
+    cost = f", {money(again['cost'])} of it" if again["cost"] is not None else ""
+    return f"; {count(again['n'])} repl{'y was' if again['n'] == 1 else 'ies were'} sent back once{cost}"
 
 
 def _tokens(row: dict[str, Any]) -> str:

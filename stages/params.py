@@ -257,6 +257,20 @@ class Params(Settings):
         return language in self.benchmarks[benchmark] and benchmark in asked.benchmarks and asked.speaks(language)
 
     @model_validator(mode="after")
+    def _mitigations(self) -> "Params":
+        for name, mitigation in self.mitigations.items():
+            if mitigation.said:
+                raise ValueError(f"mitigations.{name}.said is no setting: its texts stand in {MITIGATIONS_FILE}")
+            for protocol in mitigation.protocols:
+                _known(f"mitigations.{name}.protocols", protocol, self.protocols)
+                if self.protocols[protocol].scored:
+                    raise ValueError(f"mitigations.{name}.protocols names {protocol!r}, which asks nothing in words")
+        for name, asked in self.protocols.items():
+            if JOIN in name or asked.mitigations is not None:
+                raise ValueError(f"protocols.{name}: mitigations join a protocol in a plan, as in three+few-shot")
+        return self
+
+    @model_validator(mode="after")
     def _references(self) -> "Params":
         _known("default_plan", self.default_plan, self.plans)
         for name, plan in self.plans.items():
@@ -271,20 +285,6 @@ class Params(Settings):
                 _known(f"protocols.{name}.benchmarks", benchmark, self.benchmarks)
             for benchmark in asked.continued or []:
                 _known(f"protocols.{name}.continued", benchmark, asked.benchmarks)
-        return self
-
-    @model_validator(mode="after")
-    def _mitigations(self) -> "Params":
-        for name, mitigation in self.mitigations.items():
-            if mitigation.said:
-                raise ValueError(f"mitigations.{name}.said is no setting: its texts stand in {MITIGATIONS_FILE}")
-            for protocol in mitigation.protocols:
-                _known(f"mitigations.{name}.protocols", protocol, self.protocols)
-                if self.protocols[protocol].scored:
-                    raise ValueError(f"mitigations.{name}.protocols names {protocol!r}, which asks nothing in words")
-        for name, asked in self.protocols.items():
-            if JOIN in name or asked.mitigations is not None:
-                raise ValueError(f"protocols.{name}: mitigations join a protocol in a plan, as in three+few-shot")
         return self
 
     def _refuse_unjoinable(self, where: str, name: str) -> None:

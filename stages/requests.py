@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from stages.entries import Entry, every
 from stages.errors import UsageError
+from stages.mitigations import MITIGATIONS_FILE
 from stages.orders import balanced_epochs
 from stages.params import JOIN, Params, Plan, known, time_zone
 from stages.schema import RUBRIC
@@ -179,6 +180,14 @@ def _left_out(
                     ", ".join(names) for i, names in enumerate((benchmarks, languages, protocols)) if i != place
                 )
                 raise UsageError(
-                    f"{kind.capitalize()} {name} does not fit {others}; see what does: checkup benchmarks."
+                    f"{kind.capitalize()} {name} does not fit {others}{_speechless(params, languages, protocols)}; see what does: "
+                    "checkup benchmarks."
                 )
     return tuple(".".join(asking) for asking in possible if asking not in asked)
+
+
+def _speechless(params: Params, languages: tuple[str, ...], protocols: tuple[str, ...]) -> str:
+    """That a mitigation among ``protocols`` has no text in one of ``languages``, where that is so."""
+    names = dict.fromkeys(mitigation for name in protocols for mitigation in name.split(JOIN)[1:])
+    lacking = [f"{name} in {each}" for name in names for each in languages if not params.mitigations[name].speaks(each)]
+    return f", as there is no text of mitigation {lacking[0]} in {MITIGATIONS_FILE}" if lacking else ""

@@ -9,7 +9,7 @@ import duckdb
 import polars as pl
 
 from stages.errors import DataError
-from stages.report.evidence import LATEST, NOT_ASKED, Row, rows
+from stages.report.evidence import LATEST, NOT_ASKED, Row, part_of, rows
 from stages.report.items import cut
 from stages.schema import METRICS_VERSION, SCHEMA_VERSION
 
@@ -79,10 +79,11 @@ def unusable(connection: duckdb.DuckDBPyConnection) -> list[Row]:
 
 
 def provenance(connection: duckdb.DuckDBPyConnection) -> list[tuple[Row, list[Row]]]:
-    """(run, what was asked in each language and protocol), runs with answers only."""
+    """(run, what was asked in each language and protocol, with what of it was ``sent_back``), runs with answers only."""
     asked: dict[str, list[Row]] = defaultdict(list)
+    sent_back = {part_of(row): row for row in rows(connection, "from drafts")}
     for row in rows(connection, "from provenance"):
-        asked[row["run"]].append(row)
+        asked[row["run"]].append(row | {"sent_back": sent_back.get(part_of(row))})
     return [(run, asked[run["run"]]) for run in rows(connection, "from runs where not retired") if asked[run["run"]]]
 
 

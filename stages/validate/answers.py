@@ -29,6 +29,8 @@ from stages.schema import (
 )
 from stages.store import Partition
 from stages.validate.contracts import Checkable, absent, between, closed, contract, equal, like, unique
+from stages.validate.drafts import SAYS as OF_DRAFTS
+from stages.validate.drafts import draft_defect
 from stages.validate.offered import candidate_defect, contents, hash_made, option_facts, options_defect
 from stages.validate.tables import MISSING, null_column, unreal_column
 
@@ -122,6 +124,7 @@ def judgeable(answers: pl.DataFrame, file: str) -> pl.DataFrame:
         "style",
         _params_defect().alias("params_defect"),
         candidate_defect().alias("candidate_defect"),
+        draft_defect().alias("draft_defect"),
         "text_defect",
         "label_defect",
         options_defect().alias("options_defect"),
@@ -184,6 +187,7 @@ def _answers(facts: pl.DataFrame) -> Checkable:
             "candidate_defect",
             "candidates are options, each once, and a log-probability is at most 0 (imported: any score)",
         ),
+        absent("draft_defect", OF_DRAFTS),
         like("failure", "^[a-z][a-z0-9_-]*$", "failure is one word in lower case", nullable=True),
         between("epoch", 1),
         between("order_index", 0),

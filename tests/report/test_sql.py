@@ -18,6 +18,7 @@ from tests import sentences as s
 from tests import written as w
 from tests.conftest import ROOT, make_project
 from tests.report.conftest import every_protocol
+from tests.report.test_drafts import send_back
 from tests.report.test_stereoset import record_answers
 from tests.texts import make_texts
 
@@ -30,6 +31,7 @@ TESTED_ELSEWHERE = {
     "changed": "tests/report/test_changed.py",
     "text_pairs": "tests/report/test_texts.py",
     "mitigated": "tests/report/test_mitigations.py",
+    "drafts": "tests/report/test_drafts.py",
     **dict.fromkeys(("telling_pairs", "beside_published"), "tests/report/test_sections.py"),
 }
 RUNS = ("model-a@2026-11-23", "model-a@2026-11-30", "model-b@2026-11-30")
@@ -100,6 +102,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = pl.concat([rows, joined, make_texts(["model-d@2026-11-30"])])
     scores, compared = score_and_compare(rows)
     f.record(folder, rows, scores, compared)
+    send_back(folder)
     asked = s.forced(s.made_up(), pl.lit("stereotype"), run="model-c@2026-11-30")
     # Many fingerprints, so that there is a drift too.
     record_answers(folder, asked.with_columns(protocol=pl.lit("choice-avoid"), fingerprint="item_id"))

@@ -11,7 +11,8 @@ from stages.ledger import read_ledger, runs
 from stages.orders import order_index
 from stages.schema import ANSWERS
 from stages.store import Partition, read, recorded
-from stages.structs import OPTION
+from stages.structs import DRAFT, OPTION
+from stages.validate import drafts
 from stages.validate.answers import contracts, declared, judgeable
 from stages.validate.contracts import Checkable
 from stages.validate.expectations import check
@@ -57,6 +58,13 @@ def scored(keys: tuple[str, ...] = ("he", "she"), logprob: float = -0.5) -> pl.E
         pl.struct(pl.lit(key).alias("key"), pl.lit(logprob).alias("logprob"), pl.lit(None, pl.Int64).alias("n_tokens"))
         for key in keys
     )
+
+
+def sent_back(**changes: object) -> pl.Expr:
+    """A draft, which cost a quarter of a dollar."""
+    told = {"reply": "he", "reason": "Once more.", "cost": 0.25} | changes
+    fields = DRAFT.to_schema()
+    return pl.concat_list(pl.struct(pl.lit(told.get(name), dtype).alias(name) for name, dtype in fields.items()))
 
 
 EACH = [
@@ -118,6 +126,21 @@ EACH = [
             ({"keys": ("he", "he")}, "a key twice"),
             ({"keys": ("he", "it")}, "a key that was not offered"),
             ({"logprob": 0.5}, "a log-probability above 0"),
+        )
+    ),
+    *(
+        (
+            drafts.SAYS,
+            put(FIRST, **{"drafts": sent_back(), "protocol": "two+x", "attempts": 2} | values),
+            f"draft_defect {defect})",
+        )
+        for values, defect in (
+            ({"drafts": sent_back().list.head(0)}, "an empty list"),
+            ({"drafts": sent_back(reply=None)}, "no reply"),
+            ({"drafts": sent_back(reason="")}, "no reason"),
+            ({"protocol": "two"}, "no mitigation"),
+            ({"attempts": 0}, "fewer attempts"),
+            ({"cost": 0.1}, "more than all"),
         )
     ),
     ("failure is one word in lower case", put(FIRST, failure="Error: 429"), f"{NAMED}, failure Error: 429)"),
