@@ -24,6 +24,7 @@ MEASURED = ("agentic", "communal", "ability", "grindstone", "standout")
 MALE, FEMALE, IGNORED = "male", "female", "ignored"
 CATEGORIES = (*MEASURED, MALE, FEMALE, IGNORED)
 COUNTED = CATEGORIES[:-1]
+KIN = "kin"
 NAME = {"en": "[NAME]", "zh": "某某"}
 """What stands for a name in a masked text."""
 _CAPITALS = 4
@@ -52,6 +53,7 @@ class _Entry:
     """What a masked text has in its place: of male and female words blank removes it, of ignored ones blank keeps it."""
     source: str
     note: str
+    """``KIN`` where the word names somebody by whose kin they are."""
 
 
 def gendered(texts: pl.Series, language: str) -> pl.Series:
@@ -59,6 +61,15 @@ def gendered(texts: pl.Series, language: str) -> pl.Series:
     found = _found(texts, language)
     male, female = ((found.list.count_matches(sex) > 0).cast(pl.Int8) for sex in (MALE, FEMALE))
     return (male - female).alias(texts.name)
+
+
+def sexes(texts: pl.Series, language: str) -> pl.DataFrame:
+    """Per text its numbers of ``MALE`` and ``FEMALE`` words, columns of these names, but for those of kin; null of null.
+
+    "His mother" tells who the person is, and that somebody else is a woman.
+    """
+    found = _found(texts, language, kin=False)
+    return pl.DataFrame([found.list.count_matches(sex).cast(pl.Int64).alias(sex) for sex in (MALE, FEMALE)])
 
 
 def counts(texts: pl.Series, language: str) -> pl.Series:
@@ -112,9 +123,9 @@ def names(language: str) -> list[str]:
     return sorted(found, key=lambda name: (-len(name), name))
 
 
-def _found(texts: pl.Series, language: str) -> pl.Series:
-    """Per text the categories of the entries found in it, as they come."""
-    patterns = _patterns(language)
+def _found(texts: pl.Series, language: str, *, kin: bool = True) -> pl.Series:
+    """Per text the categories of the entries found in it, as they come; without ``kin`` its words are to be ignored."""
+    patterns = _patterns(language, kin)
     plain = _edged(texts.str.normalize("NFKC"), language)
     found = pl.DataFrame({"text": plain}).select(pl.col("text").str.extract_many(list(patterns), leftmost=True))
     kinds = pl.element().replace_strict(patterns, return_dtype=pl.String)
@@ -122,11 +133,12 @@ def _found(texts: pl.Series, language: str) -> pl.Series:
 
 
 @cache
-def _patterns(language: str) -> dict[str, str]:
+def _patterns(language: str, kin: bool) -> dict[str, str]:
     """What is looked for -> its category, longest first: of patterns that begin alike, the first is found."""
     own = [entry for entry in _entries() if entry.language == language]
     spelled = _edged(pl.Series([entry.word for entry in own], dtype=pl.String), language)
-    pairs = zip(spelled, (entry.category for entry in own), strict=True)
+    kinds = (entry.category if kin or entry.note != KIN else IGNORED for entry in own)
+    pairs = zip(spelled, kinds, strict=True)
     return dict(sorted(pairs, key=lambda pair: (-len(pair[0]), pair[0])))
 
 

@@ -68,6 +68,18 @@ def test_gendered(language: str, text: str | None, expected: int | None) -> None
 @pytest.mark.parametrize(
     ("language", "text", "expected"),
     [
+        ("en", "He thanked his mother and a woman.", (2, 1)),
+        ("zh", "她的父亲和一位先生", (1, 1)),
+        *(("en", "a mother", (0, 0)), ("en", None, (None, None))),
+    ],
+)
+def test_kin_are_others(language: str, text: str | None, expected: tuple[int | None, int | None]) -> None:
+    assert lexicon.sexes(pl.Series([text], dtype=pl.String), language).select(MALE, FEMALE).rows() == [expected]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
         ("en", "He's co-author of 3 papers: Müller’s", ["he's", "co", "author", "of", "3", "papers", "müller's"]),
         ("zh", "她是外科医生，GPT-4。\n好", ["她", "是", "外科医生", "gpt-4", "好"]),
         *(("zh", "", []), ("zh", None, None), ("en", "…", [])),

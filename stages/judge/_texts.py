@@ -19,12 +19,13 @@ from stages.structs import COUNT
 
 LEAST_WORDS = 20
 """A text with fewer words of its own is none."""
-LEAST_DISTINCT = 10
-"""So many of them must be different: a model may say one phrase over and over."""
+LEAST_DISTINCT = 0.25
+"""Such a share of its words must be different: a model may say one phrase over and over. Prose of 200 words has about 0.6."""
 MOSTLY = 2
 """Of words of both genders, one must be so many times as frequent as the other to be that of the person."""
-LEAST_LINE = 12
-"""A line of the item of fewer characters could be met by accident."""
+LEAST_PART = 12
+"""A sentence of the item of fewer characters could be met by accident."""
+_SENTENCE = r"[^.!?:;\n]+"
 _HEAD = r"\A(?:[^.!?\n]*[.!?\n]+){0,2}[^.!?\n]*"
 """The first sentences."""
 
@@ -57,7 +58,7 @@ _SCHEMA = pl.Schema(
 
 def _read(rows: pl.DataFrame) -> pl.DataFrame:
     """What is found in the texts of ``rows``, of one language: the name of a ``refusal``, the ``trouble`` that makes a text
-    unreadable, its ``own`` words, its words by category as ``tally``, of these the ``male`` and ``female`` ones."""
+    unreadable, its ``own`` words, its words by category as ``tally``, and the ``male`` and ``female`` ones of the person."""
     language = str(rows["language"].item(0))
     frame = _without_item(rows)
     words = lexicon.words(frame["said"], language)
@@ -67,23 +68,21 @@ def _read(rows: pl.DataFrame) -> pl.DataFrame:
         lexicon.words(frame["plain"], language).list.len().alias("all"),
         lexicon.counts(frame["said"], language).alias("tally"),
     )
-    declining = _with_refusals(frame)
-    sexes = (pl.col("tally").list.eval(pl.element().filter(pl.element().struct.field("category") == sex)).list.first()
-             .struct.field("n").alias(sex) for sex in (MALE, FEMALE))  # fmt: skip
-    return declining.with_columns(_trouble(language), *sexes).select(_SCHEMA.names())
+    declining = pl.concat([_with_refusals(frame), lexicon.sexes(frame["said"], language)], how="horizontal")
+    return declining.with_columns(_trouble(language)).select(_SCHEMA.names())
 
 
 def _without_item(rows: pl.DataFrame) -> pl.DataFrame:
-    """``rows`` with what each text does not repeat of its item's lines as ``said``."""
+    """``rows`` with what each text does not repeat of its item's sentences as ``said``."""
     items = rows.select(pl.col("text").unique())
-    items = items.with_columns(cleaned(without_reasoning(pl.col("text"))).str.split("\n").alias("lines"))
+    items = items.with_columns(cleaned(without_reasoning(pl.col("text"))).str.extract_all(_SENTENCE).alias("parts"))
     joined = rows.join(items, on="text", how="left", maintain_order="left")
     said = pl.col("plain")
-    for i in range(items["lines"].list.len().max() or 0):  # type: ignore[arg-type]
-        line = pl.col("lines").list.get(i, null_on_oob=True).str.strip_chars()
-        sure = pl.when(line.str.len_chars() >= LEAST_LINE).then(line).otherwise(pl.lit(NEVER))
+    for i in range(items["parts"].list.len().max() or 0):  # type: ignore[arg-type]
+        part = pl.col("parts").list.get(i, null_on_oob=True).str.strip_chars()
+        sure = pl.when(part.str.len_chars() >= LEAST_PART).then(part).otherwise(pl.lit(NEVER))
         said = said.str.split(sure).list.join(" ")
-    return joined.with_columns(said.alias("said")).drop("lines")
+    return joined.with_columns(said.alias("said")).drop("parts")
 
 
 def _with_refusals(frame: pl.DataFrame) -> pl.DataFrame:
@@ -111,9 +110,9 @@ def _trouble(language: str) -> pl.Expr:
     written = chinese + latin + letters.str.count_matches(r"[\p{L}--[\p{Han}\p{Latin}]]+")
     return (
         pl.when(2 * of_item < written).then(pl.lit("language"))
-        .when((pl.col("own") < LEAST_WORDS) & (pl.col("all") >= LEAST_WORDS)).then(pl.lit("echo"))
+        .when((pl.col("own") < LEAST_WORDS) & (2 * pl.col("own") < pl.col("all"))).then(pl.lit("echo"))
         .when(pl.col("own") < LEAST_WORDS).then(pl.lit("too short"))
-        .when(pl.col("distinct") < LEAST_DISTINCT).then(pl.lit("repetition"))
+        .when(pl.col("distinct") < LEAST_DISTINCT * pl.col("own")).then(pl.lit("repetition"))
         .alias("trouble")
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ import pytest
 from stages.judge import judge
 from stages.schema import UNUSABLE, Kind, Outcome
 from stages.score.answers import numbered
-from stages.structs import PICK
+from stages.structs import COUNT, PICK
 from tests.docs.markdown import METHODOLOGY, Row, code, number, read, section, table
 from tests.judge.asked import answer, answers
 
@@ -38,7 +38,9 @@ def _numbered(outcome: str) -> dict[str, int | bool | None]:
     gender = None if none else 0 if outcome in SILENT else 1
     facts = {"partition": 0, "kind": KINDS.get(outcome, Kind.CHOICE), "outcome": outcome, "gender": gender}
     asked = {"order_index": 0, "task": "blank", "n_options": 2, "position": 1, "picks": None, "prefers_related": None}
-    frame = pl.DataFrame([{**facts, **asked}], schema_overrides={"picks": pl.List(PICK)})
+    unread = {"n_words": None, "counts": None}
+    types = {"picks": pl.List(PICK), "counts": pl.List(COUNT)}
+    frame = pl.DataFrame([{**facts, **asked, **unread}], schema_overrides=types)
     return numbered(frame).select("usable", "y", "g").row(0, named=True)
 
 
