@@ -101,9 +101,7 @@ def run(
     if workers := cluster.workers(runner, address):
         prepare()  # the workers are reached through Prefect's client, and they say which models can be asked
     if not seal:
-        say_skipped(
-            select(read_params(root), model or [], request(plan, None, None, protocol, reads=reads), workers).skipped
-        )
+        say_skipped(select(read_params(root), model or [], request(plan, None, None, protocol), workers).skipped)
     asked = evaluate(
         **lists(model, benchmark, language, protocol),
         plan=plan,
