@@ -105,9 +105,7 @@ def run(
         prepare()  # the workers are reached through Prefect's client, and they say which models can be asked
     if not seal:
         say_skipped(
-            select(
-                read_params(root), model or [], request(plan, None, None, protocol, mitigation, reads=reads), workers
-            ).skipped
+            select(read_params(root), model or [], request(plan, None, None, protocol, mitigation), workers).skipped
         )
     asked = evaluate(
         **lists(model, benchmark, language, protocol, mitigation),

@@ -82,8 +82,8 @@ def reproduce(root: Path, run_id: str) -> Reproduction:
 
 
 def _make(root: Path, run: Run, aside: Path) -> None:
-    """Let the stages make their tables in ``aside``, a project that has this run and those it is compared with."""
-    beside = _compared(root, run)
+    """Let the stages make their tables in ``aside``, a project that has this run, those it is compared with and its readers."""
+    beside = _compared(root, run) | _readers(root, run)
     for own in {run.id: run, **beside}.values():
         answers = own.folder(aside, ANSWERS)
         answers.parent.mkdir(parents=True, exist_ok=True)
@@ -109,6 +109,12 @@ def _compared(root: Path, run: Run) -> dict[str, Run]:
     pinned = [named(ledger, name) for name in read_references(root).get(run.model, [])]
     references = [pairing.reference for pairing in pairings(root, ledger, there) if pairing.run == run]
     return {other.id: other for other in (*pinned, *references)}
+
+
+def _readers(root: Path, run: Run) -> dict[str, Run]:
+    """The runs that read the texts of ``run``: what they say of them is scored with it."""
+    reading = [other for other in runs(read_ledger(root)) if other.entry.reads == run.id]
+    return {other.id: other for other in reading if other.folder(root, ANSWERS).exists()}
 
 
 def _refuse_unmade(root: Path, run: Run, aside: Path) -> None:

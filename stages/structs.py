@@ -14,7 +14,7 @@ OPTION = pl.Struct(
 )
 """One answer that an item offers. ``key`` is its name (he, she, they …), ``label`` the letter shown before it (null
 when none is shown), ``text`` what the model sees, ``outcome`` what choosing it means, ``gender`` +1 male, −1 female,
-0 neutral, null when it has none, ``code`` (pairs only) +1 agentic or otherwise tied to men by tradition, −1 communal or
+0 neutral, null when it has none, ``code`` (pairs, and questions about texts) +1 agentic or otherwise tied to men by tradition, −1 communal or
 tied to women, 0 neither."""
 PICK = pl.Struct({"key": pl.String, "position": pl.Int64, "code": pl.Int8})
 """An option chosen of those offered about one side of a pair: its key, its place among those shown (1…n), its code."""

@@ -27,7 +27,7 @@ from stages.query.reply import clean
 from stages.query.rows import partition_facts, unanswered_row
 from stages.query.sheets import Sheet, sheet, walked
 from stages.requests import Request, frozen, requested_protocols
-from stages.schema import ANSWERS
+from stages.schema import ANSWERS, RUBRIC
 from stages.store import Partition
 
 WEB = "web"
@@ -92,6 +92,10 @@ def entry(params: Params, request: Request, now: datetime) -> Entry:
             raise UsageError(
                 f"Protocol {name} checks each reply by program before it is asked again; name another --protocol."
             )
+    if request.reads is None and RUBRIC in (
+        request.benchmarks or params.plans[request.plan or params.default_plan].benchmarks
+    ):
+        raise UsageError(f"{RUBRIC} asks about texts, which people read in the table of: checkup export labels RUN.")
     found = frozen(_with_nobody(params), replace(request, model=_NOBODY), now)
     return found.model_copy(update={"plan": f"{found.plan} {BY_HAND}", "state": "sealed"})
 

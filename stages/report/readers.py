@@ -80,7 +80,7 @@ def found(connection: duckdb.DuckDBPyConnection) -> list[Read]:
     readers: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for row in rows(connection, "from readers order by reader, run, domain"):
         readers[row["reads"], row["language"]].append(row)
-    read = [key for key, listed in sorted(gaps.items()) if any(row["measure"] in QUESTIONS for row in listed)]
+    read = [key for key, listed in sorted(gaps.items()) if any(row["rater"] != LEXICON for row in listed)]
     return [
         Read(
             *key,

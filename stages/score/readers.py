@@ -29,7 +29,7 @@ def read_by(written: pl.DataFrame, said: pl.DataFrame) -> tuple[pl.DataFrame, pl
     ``written`` are JUDGEMENTS (any rows, at least ``RUN_KEY`` and ``WROTE``), ``said`` those of readers (at least ``SAID``) with
     the run that each ``reads``. A verdict that has no code, as one that could not be read, counts nowhere.
     """
-    asked = _asked(written)
+    asked = _asked(written.clear() if said.is_empty() else written)
     codes = _codes(asked, said)
     if codes.is_empty():
         return _values(codes), AGREEMENT.empty()

@@ -53,7 +53,7 @@ def score_all(root: Path) -> int:
     """
     stamps, ledger = Stamps.read(root, "score"), read_ledger(root)
     parts = recorded(root, ledger, JUDGEMENTS)
-    _score_runs(root, parts, Readers(root, parts), stamps)
+    _score_runs(root, parts, Readers.among(root, parts), stamps)
     _compare_runs(root, pairings(root, ledger, parts), stamps)
     for table in MADE:
         prune(root, table, stamps.outputs())
@@ -66,11 +66,20 @@ class Readers:
     """The recorded partitions of runs that read another."""
 
     root: Path
-    parts: Sequence[Partition]
+    parts: Mapping[str, list[Partition]]
+    """The run that is read -> those that read it."""
+
+    @classmethod
+    def among(cls, root: Path, parts: Iterable[Partition]) -> "Readers":
+        found: dict[str, list[Partition]] = {}
+        for part in parts:
+            if part.run.entry.reads:
+                found.setdefault(part.run.entry.reads, []).append(part)
+        return cls(root, found)
 
     def of(self, run: Run) -> list[Partition]:
         """Those that read ``run``."""
-        return [part for part in self.parts if part.run.entry.reads == run.id]
+        return self.parts.get(run.id, [])
 
     def said(self, runs: Iterable[Run]) -> pl.DataFrame:
         """The judgements of all that read one of ``runs``, with the run that each ``reads``."""

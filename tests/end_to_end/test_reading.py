@@ -71,10 +71,10 @@ def test_texts_are_written_read_labelled_and_scored(tmp_path: Path) -> None:
     with serving(answering(w.perfect)) as good, serving(answering(first_of_many)) as bad:
         enrol(checkout, writer=good.base, perfect=good.base, first=bad.base)
         commit(checkout)
-        called(checkout, "checkup", "run", "--model", "writer", "--plan", "open", "--language", "en")
+        called(checkout, "checkup", "run", "--model", "writer", "--plan", "open", "--language", "en", "--limit", "60")
         (wrote,) = [row["run"] for row in asked(checkout, "select run from runs")]
         estimated = called(checkout, "checkup", "estimate", "--model", "first", "--plan", "rubric", "--reads", wrote)
-        assert "1,296" in estimated or "648" in estimated, estimated
+        assert "recorded answers" in estimated or "rule of thumb" in estimated, estimated
         reading = ("run", "--model", "perfect", "--model", "first", "--plan", "rubric", "--reads", wrote)
         said = called(checkout, "checkup", *reading)
         calls = len(good.requests) + len(bad.requests)

@@ -8,17 +8,21 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from flows.collected import export_questions
 from flows.labelling import export_labels, import_labels
+from flows.reproduction import reproduce
 from flows.selection import about_texts
 from stages.cells import write_cells
 from stages.errors import CheckupError, DataError, UsageError
 from stages.judge import judge
 from stages.ledger import enter, named, read_ledger, runs
+from stages.load import load_all
 from stages.params import read_params
 from stages.query.labels import HEADINGS
 from stages.requests import Request
 from stages.rubric import texts
 from stages.schema import ANSWERS, MAN, WOMAN, Outcome
+from stages.score import score_all
 from stages.store import partitions, read_all
 from stages.validate import answers as contracts
 from stages.validate.expectations import check
@@ -198,6 +202,21 @@ def test_a_sheet_of_no_run_here_is_refused(written: Path) -> None:
     rows = labelled(sheet(written))
     with pytest.raises(CheckupError, match="are about no texts that any run wrote"):
         taken(written, [row | {"id": "0"} for row in rows])
+
+
+def test_questions_about_texts_are_not_put_in_a_chat(written: Path) -> None:
+    with pytest.raises(UsageError, match="people read in the table of: checkup export labels RUN"):
+        export_questions(written, Request("", "rubric"), written / "questions.csv", "en")
+
+
+def test_a_run_is_reproduced_with_those_who_read_it(written: Path) -> None:
+    load_all(written)
+    w.read_by(written, named(read_ledger(written), w.WRITER), "judge-a", "person-ann")
+    score_all(written)
+    made = reproduce(written, w.WRITER)
+    assert made.same, made.sentences
+    gaps = {table.table.name: table for table in made.tables}["gaps"]
+    assert gaps.n_files == 2
 
 
 def test_nothing_labelled_is_nothing_to_import(written: Path) -> None:

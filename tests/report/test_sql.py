@@ -25,6 +25,7 @@ from tests.texts import make_texts
 DATA = Path(__file__).parent / "data"
 MARTS = sorted(path.stem for path in (ROOT / SQL / "marts").glob("*.sql"))
 TESTED_ELSEWHERE = {
+    "readers": "tests/report/test_readers.py",
     "camps": "tests/score/test_camps.py",
     **dict.fromkeys(("reliability", "style_split"), "tests/report/test_wordings.py"),
     "stereoset": "tests/report/test_stereoset.py",
