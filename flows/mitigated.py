@@ -23,18 +23,39 @@ _BOTH = """
 """
 """What two runs found of the same mitigations."""
 
+_PAIRS = """
+    select run, language, protocol, lean.here, lean.there, moved.value as change, moved.ci_low as change_low,
+        moved.ci_high as change_high
+    from (from effects where metric = 'pair_lean' and domain = 'all') as lean
+    join (from effects where metric = 'abs_pair_lean' and domain = 'all') as moved using (run, benchmark, language, protocol)
+"""
+
 
 def lines(root: Path, runs: Sequence[str]) -> list[str]:
-    """A sentence for each mitigation of ``runs``: its verdict, the lean without and with it, and what better lacks."""
-    named = ", ".join(f"'{run}'" for run in runs)
-    found = query(root, f"from mitigated where run in ({named})") if runs else pl.DataFrame()
-    return [_sentence(row, Labels.read(root)) for row in found.iter_rows(named=True)]
+    """A sentence for each mitigation of ``runs``: its verdict, the lean without and with it, and what better lacks.
+
+    On pairs there is no verdict.
+    """
+    if not runs:
+        return []
+    listed = ", ".join(f"'{run}'" for run in runs)
+    of_runs = f"where run in ({listed})"
+    labels, verdicts = Labels.read(root), query(root, f"from mitigated {of_runs}")
+    return [
+        *(_sentence(row, labels) for row in verdicts.iter_rows(named=True)),
+        *(_of_pairs(row) for row in query(root, f"{_PAIRS} {of_runs}").iter_rows(named=True)),
+    ]
 
 
 def _sentence(row: dict[str, Any], labels: Labels) -> str:
     lean = f"lean {_signed(row['lean_without'])} → {_signed(row['lean_with'])}, |lean| {_change(row)}"
     why = f"; {reasons(row, labels)}" if row["reasons"] else ""
     return f"{row['run']} {row['language']} {row['protocol']}: {row['verdict']}, {lean}{why}."
+
+
+def _of_pairs(row: dict[str, Any]) -> str:
+    lean = f"pair_lean {_signed(row['there'])} → {_signed(row['here'])}, |pair_lean| {_change(row)}"
+    return f"{row['run']} {row['language']} {row['protocol']}: {lean}; no verdict on pairs."
 
 
 def reasons(row: dict[str, Any], labels: Labels) -> str:

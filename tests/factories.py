@@ -15,7 +15,7 @@ import polars as pl
 from stages import entries, ledger, store
 from stages.orders import order_index, orders
 from stages.reduce import reduce
-from stages.schema import ANSWERS, COMPARISONS, JUDGEMENTS, SCORES, STYLES, VOTES, WORD_PROFILES, Outcome, base
+from stages.schema import ANSWERS, COMPARISONS, JOINED, JUDGEMENTS, SCORES, STYLES, VOTES, WORD_PROFILES, Outcome
 from stages.score import word_profiles
 from stages.structs import PICK
 
@@ -268,7 +268,7 @@ def _offered(judgements: pl.DataFrame) -> pl.DataFrame:
     """The ``options`` that each kind of question shows, in the order shown."""
     asked = judgements.select(_OFFERED_BY).unique(maintain_order=True)
     listed = [
-        tuple(CODES.get(domain, OPTIONS.get(base(protocol), ())))
+        tuple(CODES.get(domain, OPTIONS.get(protocol.split(JOINED)[0], ())))
         for protocol, domain in asked.select("protocol", "domain").iter_rows()
     ]
     shown = [

@@ -37,7 +37,7 @@ from stages.schema.labels import (
     Kind,
     Outcome,
 )
-from stages.schema.mitigated import ASKED, EFFECTS, JOINED, MITIGATIONS, base
+from stages.schema.mitigated import ASKED, EFFECTS, JOINED, MITIGATIONS
 from stages.schema.texts import AGREEMENT, GAPS
 
 __all__ = [
@@ -89,7 +89,6 @@ __all__ = [
     "WORD_PROFILES",
     "Kind",
     "Outcome",
-    "base",
 ]
 
 RECORDED = (

@@ -12,11 +12,6 @@ ASKED = "asked"
 _VERSUS = Column("versus", TEXT, "the protocol without mitigations that it is compared with, e.g. three")
 
 
-def base(protocol: str) -> str:
-    """``protocol`` without its mitigations."""
-    return protocol.split(JOINED)[0]
-
-
 EFFECTS = Table(
     "effects",
     ("run", "benchmark", "language", "protocol", "versus", "domain", "metric"),

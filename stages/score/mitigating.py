@@ -8,17 +8,14 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from stages.schema import ALL, ASKED, EFFECTS, JOINED, METRICS_VERSION, RUN_KEY, Kind, Outcome
+from stages.schema import ALL, ASKED, EFFECTS, JOINED, METRICS_VERSION, RUN_KEY, UNUSABLE, Kind, Outcome
 from stages.score.concepts import concepts
 from stages.score.intervals import SHARE
 from stages.score.paired import DEFAULT, LEAN, PAIR_LEAN, SIGNED, THERE, Compared, differences, sides
 from stages.score.permutation import adjusted
 from stages.score.scopes import POOLED
 
-EVADED = (
-    *(Outcome.REFUSAL, Outcome.FILTERED),
-    *(Outcome.INVALID, Outcome.EMPTY, Outcome.TRUNCATED, Outcome.ERROR, Outcome.JUDGE_INVALID),
-)
+EVADED = (Outcome.REFUSAL, Outcome.FILTERED, *UNUSABLE)
 """Outcomes by which an answer says nothing of its item: no bias that goes this way is gone."""
 ABS_LEAN = Compared("abs_lean", "abs_y", Kind.CHOICE, SIGNED)
 ABS_LEAN_KEPT = Compared("abs_lean_kept", "abs_kept_y", Kind.CHOICE, SIGNED)
@@ -38,8 +35,7 @@ SIMULTANEOUS = (ABS_LEAN, ABS_LEAN_KEPT)
 PRIMARY, EXPLORATORY = "primary", "exploratory"
 ALPHA = 0.05
 SCOPE = ("pair", "domain")
-_ITEM = ("pair", "item_id", "variant")
-_ANSWER = (*_ITEM, "epoch", "order_index")
+_ANSWER = ("pair", "item_id", "variant", "epoch", "order_index")
 _TARGET = ("pair", "kind", "domain", "target", "type")
 _MEANS = ("y", "g", "right", "delta")
 _KEPT = ("y", "right")
@@ -62,8 +58,9 @@ def mitigated(partitions: pl.DataFrame) -> pl.DataFrame:
 def effects(answers: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     """The effect of each of ``pairs`` (see ``mitigated``), rows of EFFECTS: per group, and over all.
 
-    ``answers``: as ``evidence.Evidence`` has them, those of the ``pairs`` at least. A target counts where both sides have a usable answer; of it only the items that both sides were asked. Types weigh half
-    each; of the domain 'asked' every target weighs the same.
+    ``answers``: as ``evidence.Evidence`` has them, those of the ``pairs`` at least. A target counts where both sides have a
+    usable answer; of it only what both sides were asked: item, order and epoch. Types weigh half each; of the domain 'asked'
+    every target weighs the same.
     """
     if pairs.is_empty():
         return EFFECTS.empty()
@@ -84,7 +81,7 @@ def _targets(answers: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
         own.join(pairs.select(pl.col(side).alias("partition"), "pair"), on="partition")
         for side in ("partition", "base")
     )
-    here, there = (one.join(other, on=_ITEM, how="semi") for one, other in ((here, there), (there, here)))
+    here, there = (one.join(other, on=_ANSWER, how="semi") for one, other in ((here, there), (there, here)))
     found = _concepts({"here": here, "there": there, "kept": _kept(here, there)})
     kept = found["kept"].select(*_TARGET, *(pl.col(name).alias(f"kept_{name}") for name in _KEPT))
     with_it = found["here"].join(kept, on=_TARGET, maintain_order="left")

@@ -24,6 +24,8 @@ NEEDED = [
     *("n_words", "counts"),
 ]
 """The columns of JUDGEMENTS that scores are made of."""
+NOT_ASKED = "not_asked"
+"""The reason of what was not asked before its run was closed."""
 
 
 def score(judgements: pl.DataFrame) -> pl.DataFrame:
@@ -57,7 +59,9 @@ def mitigations(judgements: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     pairs = mitigated(_partitions(judgements))
     if pairs.is_empty():
         return EFFECTS.empty(), MITIGATIONS.empty()
-    answers, partitions = _answers(judgements.join(pairs.select("run").unique(), on="run", how="semi").select(NEEDED))
+    own = judgements.join(pairs.select("run").unique(), on="run", how="semi")
+    # Closing a run before it is asked is nothing that a mitigation did.
+    answers, partitions = _answers(own.filter(pl.col("reason") != NOT_ASKED).select(NEEDED))
     pairs = mitigated(partitions)
     found = effects(answers, pairs)
     return found, verdicts(found, answers, pairs)

@@ -176,6 +176,25 @@ def test_only_items_that_both_sides_were_asked() -> None:
     assert found["n"] == 6
 
 
+def test_what_a_run_was_closed_before_is_nothing_that_a_mitigation_did() -> None:
+    """Half of the questions with it were not asked: neither side's answer to them counts. Of none asked there is no effect."""
+    said = m.judgements({"a": m.BEHAVIOURS["halved"][1]}, [RUN])
+
+    def closed(rows: pl.DataFrame, after: int) -> pl.DataFrame:
+        lost = (pl.col("protocol") == "three+a") & (pl.col("epoch") > after)
+        nothing = [pl.when(~lost).then(name).alias(name) for name in ("gender", "choice", "position")]
+        named = {"outcome": "error", "reason": "not_asked"}
+        return rows.with_columns(
+            *nothing, *(pl.when(lost).then(pl.lit(v)).otherwise(name).alias(name) for name, v in named.items())
+        )
+
+    found, verdicts = mitigations(closed(said, after=3))
+    assert found.equals(effects(said.filter(pl.col("epoch") <= 3)))
+    assert row(found, "evaded_rate", "asked")["value"] == 0
+    assert verdicts["verdict"].to_list() == ["better"]
+    assert [frame.height for frame in mitigations(closed(said, after=0))] == [0, 0]
+
+
 def test_targets_that_one_side_cannot_use_are_left_out() -> None:
     lost = pl.col("target") == "occupation-male-0"
     outcome = pl.when(lost).then(pl.lit("truncated")).otherwise("outcome").alias("outcome")
