@@ -193,11 +193,17 @@ def test_sealed_between_the_two_calls_a_draft_is_kept_and_what_it_took(
     assert set(found["failure_message"]) == {"the run was sealed before this question was asked again"}
 
 
-def test_a_run_does_not_go_on_with_another_reason(project: Path, stopped: Callable[[Server], Run]) -> None:
+@pytest.mark.parametrize("kinds", [("answer", "draft"), ("draft",)])
+def test_a_run_does_not_go_on_with_another_reason(
+    project: Path, stopped: Callable[[Server], Run], kinds: tuple[str, ...]
+) -> None:
     texts = project / "data" / "checkup" / "mitigations.csv"
     with serving(they_then) as server:
         run = stopped(server)
         asked = len(server.requests)
+        (journal,) = project.rglob("*.journal.jsonl")
+        lines = journal.read_text("utf-8").splitlines(keepends=True)
+        journal.write_text("".join(line for line in lines if set(json.loads(line)) & set(kinds)), "utf-8")
         texts.write_text(texts.read_text("utf-8").replace(REASON, "Once more."), "utf-8")
         with pytest.raises(LedgerError, match="begun with other items, wording"):
             ask(project, run)
