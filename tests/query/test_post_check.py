@@ -14,7 +14,7 @@ from stages.errors import Incomplete, LedgerError, Stopped, UsageError
 from stages.ledger import Run, planned, read_ledger, record
 from stages.load import load_all
 from stages.params import read_params
-from stages.query import Silent, ask_run
+from stages.query import Budget, Silent, ask_run
 from stages.query.checking import objection
 from stages.query.journal import journal_path
 from stages.query.questions import Question
@@ -100,6 +100,21 @@ def test_what_an_answer_took_is_what_all_its_calls_took(project: Path, plan: Pla
     drafts = [draft for row in back["drafts"] for draft in row]
     assert {(draft["prompt_tokens"], draft["completion_tokens"]) for draft in drafts} == {(12, 1)}
     assert [draft["cost"] for draft in drafts] == pytest.approx([CALL] * back.height)
+
+
+def test_a_budget_holds_for_both_calls(project: Path, plan: Plan) -> None:
+    budget = Budget(0.9)  # a call may take up to a third of a dollar, but takes a cent and a half
+    with serving(they_then) as server:
+        run = plan(server.base, entry=", max_tokens: 1")
+        with pytest.raises(Incomplete, match="the budget of"):
+            ask_run(project, run, threading.Event(), Silent(), max_connections=1, budget=budget)
+        assert budget.spent == pytest.approx(len(server.requests) * CALL)
+        assert any(map(sent_back, server.requests)), "the budget is used up between first and second calls"
+        budget.begin(1000)
+        ask_run(project, run, threading.Event(), Silent(), max_connections=1, budget=budget)
+    frame = read_all(project, partitions(run), ANSWERS)
+    assert frame["drafts"].count() > 0
+    assert len(server.requests) == frame.height + frame["drafts"].count()
 
 
 def test_a_reply_that_stays_gendered_counts_and_is_not_sent_back_again(project: Path, plan: Plan) -> None:
@@ -193,11 +208,17 @@ def test_sealed_between_the_two_calls_a_draft_is_kept_and_what_it_took(
     assert set(found["failure_message"]) == {"the run was sealed before this question was asked again"}
 
 
-def test_a_run_does_not_go_on_with_another_reason(project: Path, stopped: Callable[[Server], Run]) -> None:
+@pytest.mark.parametrize("kinds", [("answer", "draft"), ("draft",)])
+def test_a_run_does_not_go_on_with_another_reason(
+    project: Path, stopped: Callable[[Server], Run], kinds: tuple[str, ...]
+) -> None:
     texts = project / "data" / "checkup" / "mitigations.csv"
     with serving(they_then) as server:
         run = stopped(server)
         asked = len(server.requests)
+        (journal,) = project.rglob("*.journal.jsonl")
+        lines = journal.read_text("utf-8").splitlines(keepends=True)
+        journal.write_text("".join(line for line in lines if set(json.loads(line)) & set(kinds)), "utf-8")
         texts.write_text(texts.read_text("utf-8").replace(REASON, "Once more."), "utf-8")
         with pytest.raises(LedgerError, match="begun with other items, wording"):
             ask(project, run)

@@ -9,8 +9,10 @@ def shown(terminal: bool) -> str:
     out = io.StringIO()
     with Bars(Console(file=out, force_terminal=terminal, width=120)) as bars:
         tracker = bars.add("gemma@2026-11-30", 3)
-        for failed, cost in ((False, 0.25), (True, None), (False, 0.5)):
+        for failed, cost in ((False, 0.25), (True, None), (False, 0.25)):
             tracker.advance(failed, cost)
+        tracker.spend(0.25)  # for a call that answers no question yet
+        tracker.spend(None)
     return out.getvalue()
 
 
