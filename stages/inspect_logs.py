@@ -234,7 +234,7 @@ def _eval_sample(lib: ModuleType, row: Mapping[str, Any]) -> Any:
         id=row["id"],
         epoch=row["epoch"],
         input=row["text"],
-        choices=row["choices"],
+        choices=row["choices"] or None,  # a text is chosen among none
         target=row["target"],
         messages=[*map(_message, row["messages"]), *reply],
         output=output,

@@ -238,3 +238,19 @@ def test_every_recorded_judgement_is_reduced(project: Path) -> None:
         assert_frame_equal(read(part.path(project, VOTES), VOTES), frame)
     done = subprocess.run([sys.executable, "-m", "stages.reduce"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"votes: {sum(f.height for f in expected)} rows\n", "")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "expected"),
+    [(("paired", "paired"), "paired"), (("paired", "truncated"), "paired"), (("refusal", "invalid"), "refusal")],
+)
+def test_a_text_about_either_side_votes_its_outcome_and_nothing_else(outcomes: tuple[str, str], expected: str) -> None:
+    frame = judgements("invalid", task="text", domain="letter", n_options=0, code=None, picks=None, gender=None)
+    sides = [
+        frame.with_columns(pl.lit(side).alias("variant"), pl.lit(outcome).alias("outcome"))
+        for side, outcome in zip(("man", "woman"), outcomes, strict=True)
+    ]
+    voted = reduce(pl.concat(sides)).row(0, named=True)
+    found = [voted[name] for name in ("vote", "choice", "delta", "p_value", "stable", "order_decided")]
+    assert found == [expected, None, None, None, None, None]
+    assert voted["n_answers"] == 2
