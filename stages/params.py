@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from math import lcm
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -71,6 +71,7 @@ class Template(Settings):
     ``system`` is the instruction before it: a chat's system message, or the first words of a completion prompt.
     """
 
+    needed: ClassVar[tuple[str, ...]] = ("{text}", "{options}")
     chat: str
     completion: str
     system: str | None = None
@@ -78,10 +79,16 @@ class Template(Settings):
     @model_validator(mode="after")
     def _placeholders(self) -> "Template":
         for name, text in (("chat", self.chat), ("completion", self.completion)):
-            for placeholder in ("{text}", "{options}"):
+            for placeholder in self.needed:
                 if text.count(placeholder) != 1:
                     raise ValueError(f"{name} must contain {placeholder} exactly once")
         return self
+
+
+class OpenTemplate(Template):
+    """The same of an item that is a whole instruction and offers nothing."""
+
+    needed: ClassVar[tuple[str, ...]] = ("{text}",)
 
 
 class Wording(Settings):
@@ -92,6 +99,7 @@ class Wording(Settings):
     blank: Template | None = None
     pick: Template | None = None
     option: Template | None = None
+    text: OpenTemplate | None = None
 
     def template(self, task: str) -> Template:
         """The template of ``task``, which the protocol's check saw to be there."""
@@ -105,10 +113,11 @@ class Wording(Settings):
 
 class Protocol(Settings):
     benchmarks: list[str]
-    form: Literal["two", "three", "closed"]
-    """Answer form: the two gendered options only, the neutral one too, or a closed set."""
-    elicitation: Literal["choice", "likelihood"]
-    """The model chooses among the options, or is asked how likely it finds each of them, which shows none and asks nothing."""
+    form: Literal["two", "three", "closed", "open"]
+    """Answer form: the two gendered options only, the neutral one too, a closed set, or a text of the model's own."""
+    elicitation: Literal["choice", "text", "likelihood"]
+    """The model chooses among the options, writes a text, or is asked how likely it finds each option, which shows none and
+    asks nothing."""
     conversation: Literal["fresh", "carried"]
     """Each question alone, or in growing conversations."""
     orders: Literal["per_item", "over_items"] = "per_item"
@@ -116,6 +125,8 @@ class Protocol(Settings):
     temperature: float = Field(0, ge=0, le=2)
     top_p: float = Field(1, gt=0, le=1)
     max_tokens: int = Field(200, ge=1)
+    stop: Annotated[list[str], Field(min_length=1)] | None = None
+    """Texts: what ends a completion model's reply, as it would go on with the next task; it is no part of the reply."""
     wording: dict[str, Wording] = {}
     """Likelihoods need none, and fit every language of their benchmarks."""
     continued: list[str] | None = None
@@ -127,17 +138,24 @@ class Protocol(Settings):
         return self.elicitation == "likelihood"
 
     @property
+    def written(self) -> bool:
+        """Whether texts are asked for: no options, so no order, and no word that may alone be answered."""
+        return self.elicitation == "text"
+
+    @property
     def tasks(self) -> tuple[str, ...]:
         """The tasks of the items that it asks."""
         if self.scored:
             return ("option",)
+        if self.written:
+            return ("text",)
         closed = tuple(t for t in ("pick", "option") if any(getattr(w, t) for w in self.wording.values()))
         return closed if self.form == "closed" else ("blank",)
 
     @property
     def cycle(self) -> int:
         """The epochs after which every item has met each order equally often, in enough different conversations."""
-        if self.scored:
+        if self.scored or self.written:
             return 1
         n_orders = 2 if self.form == "two" else 6
         return lcm(n_orders, LEAST_CONVERSATIONS) if self.conversation == "carried" else n_orders
@@ -145,6 +163,14 @@ class Protocol(Settings):
     def speaks(self, language: str) -> bool:
         """Whether it can be put in ``language``."""
         return self.scored or language in self.wording
+
+    @model_validator(mode="after")
+    def _writable(self) -> "Protocol":
+        if self.written != (self.form == "open") or (self.written and self.conversation != "fresh"):
+            raise ValueError("elicitation 'text' goes with form 'open' and conversation 'fresh'")
+        if self.stop is not None and not self.written:
+            raise ValueError("stop goes with elicitation 'text' only")
+        return self
 
     @model_validator(mode="after")
     def _worded(self) -> "Protocol":
@@ -204,6 +230,7 @@ class Model(Settings):
     region: str | None = None
     temperature: float | None = Field(None, ge=0, le=2)
     max_tokens: int | None = Field(None, ge=1)
+    """Instead of what the protocol allows; of a text never less than that."""
     max_connections: int = Field(8, ge=1)
     requests_per_minute: float | None = Field(None, gt=0)
     tokens_per_minute: float | None = Field(None, gt=0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from stages.load import checkup, stereoset
+from stages.load import checkup, open_answers, stereoset
 from stages.load.published import published
 from stages.params import known, read_params
 from stages.schema import ITEMS, PUBLISHED
@@ -15,6 +15,7 @@ from stages.store import items_path, prune, published_path, write
 LOADERS: dict[str, Callable[[Path], pl.DataFrame]] = {
     checkup.BENCHMARK: checkup.items,
     checkup.FORM_B: checkup.form_b,
+    open_answers.BENCHMARK: open_answers.items,
     **{benchmark: partial(stereoset.fetched, task) for benchmark, task in stereoset.BENCHMARKS.items()},
 }
 """Benchmark -> function from the project's ``data`` folder to its items."""

@@ -33,7 +33,7 @@ def items(data: Path) -> pl.DataFrame:
     :raises DataError: a source file does not fit; the message names file, line and column.
     """
     folder = data / BENCHMARK
-    texts = pl.concat([_in_frames(folder, _concepts(folder, folder / "concepts.csv")), pairs.texts(folder)])
+    texts = pl.concat([_in_frames(folder, read_concepts(folder, folder / "concepts.csv")), pairs.texts(folder)])
     return _items(folder, texts, BENCHMARK)
 
 
@@ -43,8 +43,8 @@ def form_b(data: Path) -> pl.DataFrame:
     :raises DataError: a source file does not fit; the message names file, line and column.
     """
     folder = data / BENCHMARK
-    shared = _concepts(folder, folder / "concepts.csv").filter(pl.col("group").is_in(SHARED))
-    own = _concepts(folder, folder / "form_b" / "concepts.csv")
+    shared = read_concepts(folder, folder / "concepts.csv").filter(pl.col("group").is_in(SHARED))
+    own = read_concepts(folder, folder / "form_b" / "concepts.csv")
     return _items(folder, _in_frames(folder, pl.concat([own, shared])), FORM_B)
 
 
@@ -59,7 +59,7 @@ def _items(folder: Path, texts: pl.DataFrame, benchmark: str) -> pl.DataFrame:
 
 def _in_frames(folder: Path, concepts: pl.DataFrame) -> pl.DataFrame:
     """Every concept in its frames: the columns of items but for options, with ``option_set``."""
-    phrases = pl.concat(_phrases(concepts, language) for language in LANGUAGES)
+    phrases = pl.concat(in_words(concepts, language) for language in LANGUAGES)
     return phrases.join(_frames(folder), on=["option_set", "frame_set", "language"]).select(
         "language",
         pl.concat_str("domain", "target", "style", separator="-").alias("item_id"),
@@ -67,13 +67,13 @@ def _in_frames(folder: Path, concepts: pl.DataFrame) -> pl.DataFrame:
         *("domain", "target", "style", "typed", "status"),
         pl.lit("blank").alias("task"),
         "frame",
-        _filled().alias("text"),
+        framed().alias("text"),
         *("source", "women_share", "option_set"),
     )
 
 
-def _concepts(folder: Path, path: Path) -> pl.DataFrame:
-    """The concepts of ``path`` that are not retired; each has its frames and its answers in ``folder``."""
+def read_concepts(folder: Path, path: Path, retired: bool = False) -> pl.DataFrame:
+    """The concepts of ``path`` that are not retired, or all; each has its frames and its answers in ``folder``."""
     frame = read_csv(path, _CONCEPT_COLUMNS, ("concept",))
     refuse_blank(path, frame, "concept", *(f"phrase_{language}" for language in LANGUAGES))
     refuse(path, frame.filter(not_in("group", GROUPS)), "group", f"is no group; use one of {', '.join(GROUPS)}")
@@ -86,7 +86,7 @@ def _concepts(folder: Path, path: Path) -> pl.DataFrame:
         refuse(path, frame.filter(wrong), column, "is no percentage; write a number from 0 to 100, or leave it blank")
     refuse_unsourced(folder, path, frame, *(f"source_{language}" for language in LANGUAGES))
     _refuse_unplaced(folder, path, frame)
-    return frame.filter(pl.col("retired").is_null())
+    return frame if retired else frame.filter(pl.col("retired").is_null())
 
 
 def _refuse_unplaced(folder: Path, path: Path, concepts: pl.DataFrame) -> None:
@@ -106,7 +106,8 @@ def _refuse_unplaced(folder: Path, path: Path, concepts: pl.DataFrame) -> None:
             )
 
 
-def _phrases(concepts: pl.DataFrame, language: str) -> pl.DataFrame:
+def in_words(concepts: pl.DataFrame, language: str) -> pl.DataFrame:
+    """One row per concept: its ``phrase`` in ``language``, and what is known of it there."""
     return concepts.select(
         pl.col("concept").alias("target"),
         pl.col("group").alias("domain"),
@@ -134,7 +135,8 @@ def _frames(folder: Path) -> pl.DataFrame:
     return frame.select("frame", "style", "option_set", "frame_set", "language", pl.col("text").alias("frame_text"))
 
 
-def _filled() -> pl.Expr:
+def framed() -> pl.Expr:
+    """``phrase`` in its place in ``frame_text``."""
     phrase = pl.col("phrase")
     capital = phrase.str.slice(0, 1).str.to_uppercase() + phrase.str.slice(1)
     text = pl.col("frame_text").str.replace("{phrase}", phrase, literal=True)

@@ -20,9 +20,11 @@ def texts(folder: Path) -> pl.DataFrame:
     """
     sides = pl.DataFrame({"variant": [WOMAN, MAN]})
     told = (
-        _pairs(folder).join(sides, how="cross").join(_names(folder), on=["name_set", "variant", "language"], how="left")
+        _pairs(folder)
+        .join(sides, how="cross")
+        .join(read_names(folder), on=["name_set", "variant", "language"], how="left")
     )
-    filled = told.with_columns(_filled(folder).alias("text"))
+    filled = told.with_columns(of_side(folder).alias("text"))
     left = filled.filter(pl.col("text").str.contains("[{}]")).sort("line")
     refuse(
         folder / "pairs.csv", left, "text", "has a placeholder left; use those of sides.csv, with a name_set for {name}"
@@ -67,17 +69,20 @@ def _pairs(folder: Path) -> pl.DataFrame:
     )
 
 
-def _names(folder: Path) -> pl.DataFrame:
+def read_names(folder: Path) -> pl.DataFrame:
+    """One row per name set, side and language."""
     frame = read_csv(folder / "names.csv", _NAME_COLUMNS, ("name_set", "variant"))
     return pl.concat(
         frame.select(
-            *("name_set", "variant"), pl.lit(language).alias("language"), pl.col(f"name_{language}").alias("name")
+            *("line", "name_set", "variant"),
+            pl.lit(language).alias("language"),
+            pl.col(f"name_{language}").alias("name"),
         )
         for language in LANGUAGES
     )
 
 
-def _filled(folder: Path) -> pl.Expr:
+def of_side(folder: Path) -> pl.Expr:
     """``text`` with its placeholders filled for the row's variant and language; one that is unknown stays."""
     text = pl.col("text").str.replace_all("{name}", pl.col("name").fill_null("{name}"), literal=True)
     path = folder / "sides.csv"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stages.errors import CallFailed
+from stages.errors import CallFailed, UsageError
 from stages.params import Model, Params, Protocol
 from stages.query.collect import base_of
 from stages.query.endpoints import requested
@@ -48,11 +48,12 @@ class Finding:
 
 
 def examine(root: Path, params: Params, key: str) -> Finding:
-    """Ask ``key`` one question by the default plan's first protocol that shows options; an embedded model is started for it."""
+    """Ask ``key`` one question by the default plan's first protocol with a blank, or else by any; an embedded model is started
+    for it."""
     model = params.models[key]
     if obstacle := model.obstacle():
         return Finding(key, SKIPPED, obstacle)
-    protocol = params.protocols[params.plans[params.default_plan].protocols[0]]
+    protocol = _with_blank(params)
     try:
         with base_of(root, key, model) as base:
             return asyncio.run(_examined(key, model, protocol, base))
@@ -60,6 +61,15 @@ def examine(root: Path, params: Params, key: str) -> Finding:
         return Finding(key, FAILS, str(error))
     except TimeoutError:
         return Finding(key, FAILS, f"no reply within {model.timeout:g} seconds")
+
+
+def _with_blank(params: Params) -> Protocol:
+    """:raises UsageError: no protocol asks for the word of a blank."""
+    names = dict.fromkeys([*params.plans[params.default_plan].protocols, *params.protocols])
+    found = next((name for name in names if "blank" in params.protocols[name].tasks), None)
+    if found is None:
+        raise UsageError("No protocol of params.yaml has the form two or three, by which a model is tried; add one.")
+    return params.protocols[found]
 
 
 async def _examined(key: str, model: Model, protocol: Protocol, base: str | None) -> Finding:

@@ -37,11 +37,18 @@ class Endpoint(Interface):
 
 
 def requested(protocol: Protocol, model: Model) -> dict[str, Any]:
-    """The sampling parameters that the protocol asks for, and the roster entry changes; none where nothing is sampled."""
+    """The sampling parameters that the protocol asks for, and the roster entry changes; none where nothing is sampled.
+
+    A text has at least the protocol's tokens: an entry's fewer are for one word and chatter around it.
+    """
     if protocol.scored:
         return {}
     asked = {"temperature": protocol.temperature, "top_p": protocol.top_p, "max_tokens": protocol.max_tokens}
-    return asked | model.changes()
+    found = asked | model.changes()
+    if not protocol.written:
+        return found
+    ends = {"stop": protocol.stop} if protocol.stop and model.api == "completion" else {}
+    return found | {"max_tokens": max(found["max_tokens"], protocol.max_tokens)} | ends
 
 
 @asynccontextmanager

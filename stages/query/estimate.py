@@ -1,5 +1,6 @@
 """What asking a run will take, before anything is paid: calls, tokens, money, time; from what was seen before where it was."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from stages.ledger import Run
 from stages.params import Model, Params, Price
 from stages.query.endpoints import requested
 from stages.query.prices import Tokens, most, most_cost, price_of
-from stages.query.sheets import lacks, sheet
+from stages.query.sheets import Sheet, lacks, sheet
 from stages.schema import ANSWERS
 from stages.store import partitions
 
@@ -31,6 +32,8 @@ class Habits:
 
 BEGINNER = Habits(ASSUMED, bytes_per_token=3.5, completion=8, seconds=1.0)
 """English has about four bytes to a token and Chinese three; the questions ask for a word."""
+WRITER = Habits(ASSUMED, bytes_per_token=3.5, completion=math.inf, seconds=5.0)
+"""Of texts: as many tokens as are allowed."""
 
 
 @dataclass(frozen=True)
@@ -53,32 +56,59 @@ def estimate(root: Path, params: Params, run: Run, connections: int | None = Non
     :raises LedgerError: it cannot be asked.
     """
     sheets = [sheet(root, params, part) for part in partitions(run)]
-    model = params.models[run.model]
-    lacking = [(each, asked.prompt) for each in sheets for asked in lacks(root, each)]
-    sizes = [most(prompt, requested(of.protocol, of.model).get("max_tokens", 1)) for of, prompt in lacking]
-    habits = seen(root, run.model) or BEGINNER
-    prompt = round(sum(len(prompt.recorded.encode()) for _, prompt in lacking) / habits.bytes_per_token)
-    completion = round(sum(min(habits.completion, size.completion) for size in sizes))
-    price = price_of(model)
+    model, price = params.models[run.model], price_of(params.models[run.model])
+    kinds = [_kind(root, run.model, sheets, texts) for texts in (False, True)]
+    sizes = [size for kind in kinds for size in kind.sizes]
+    tokens = Tokens(round(sum(kind.prompt for kind in kinds)), round(sum(kind.completion for kind in kinds)))
     return Estimate(
         run.model,
         len(sizes),
-        prompt,
-        completion,
-        None if price is None else most_cost(price, Tokens(prompt, completion)),
+        tokens.prompt,
+        tokens.completion,
+        None if price is None else most_cost(price, tokens),
         None if price is None else _at_most(price, sizes),
-        _seconds(model, connections, habits, len(sizes), prompt + completion),
-        habits.basis,
+        _seconds(model, connections, sum(kind.seconds for kind in kinds), len(sizes), tokens),
+        " and ".join(dict.fromkeys(kind.habits.basis for kind in kinds if kind.sizes)) or kinds[0].habits.basis,
     )
 
 
-def seen(root: Path, model: str) -> Habits | None:
-    """What the recorded answers of ``model`` say of its calls; null when there are none."""
+@dataclass(frozen=True)
+class _Kind:
+    """The calls for texts that a run lacks, or its others: what they are like, the bytes of their prompts, and the most of each."""
+
+    habits: Habits
+    bytes: int
+    sizes: list[Tokens]
+
+    @property
+    def prompt(self) -> float:
+        return self.bytes / self.habits.bytes_per_token
+
+    @property
+    def completion(self) -> float:
+        return sum(min(self.habits.completion, size.completion) for size in self.sizes)
+
+    @property
+    def seconds(self) -> float:
+        """One after another."""
+        return len(self.sizes) * self.habits.seconds
+
+
+def _kind(root: Path, model: str, sheets: Iterable[Sheet], texts: bool) -> _Kind:
+    own = [each for each in sheets if each.protocol.written == texts]
+    lacking = [(each, asked.prompt) for each in own for asked in lacks(root, each)]
+    sizes = [most(prompt, requested(of.protocol, of.model).get("max_tokens", 1)) for of, prompt in lacking]
+    habits = seen(root, model, texts) or (WRITER if texts else BEGINNER)
+    return _Kind(habits, sum(len(prompt.recorded.encode()) for _, prompt in lacking), sizes)
+
+
+def seen(root: Path, model: str, texts: bool = False) -> Habits | None:
+    """What the recorded answers of ``model`` say of its calls, of those for ``texts`` or of the others; null when there are none."""
     files = sorted((root / "data" / ANSWERS.name / f"model={model}").rglob("*.parquet"))
     if not files:
         return None
     replied = pl.scan_parquet(files, hive_partitioning=False).filter(
-        pl.col("failure").is_null(), pl.col("prompt_tokens") > 0
+        pl.col("failure").is_null(), pl.col("prompt_tokens") > 0, (pl.col("task") == "text") == texts
     )
     means = replied.select(
         pl.col("prompt").str.len_bytes().sum() / pl.col("prompt_tokens").sum(),
@@ -95,10 +125,9 @@ def _at_most(price: Price, sizes: Iterable[Tokens]) -> float:
     return sum(most_cost(price, size) for size in sizes)
 
 
-def _seconds(model: Model, connections: int | None, habits: Habits, calls: int, tokens: int) -> float:
-    """By whatever is slowest: the calls at once, or the requests or tokens a minute."""
-    at_once = 1 if model.is_local else connections or model.max_connections
-    bounds = [calls * habits.seconds / at_once]
+def _seconds(model: Model, connections: int | None, work: float, calls: int, tokens: Tokens) -> float:
+    """By whatever is slowest: the calls at once, ``work`` seconds one after another, or the requests or tokens a minute."""
+    bounds = [work / (1 if model.is_local else connections or model.max_connections)]
     bounds += [calls * 60 / model.requests_per_minute] if model.requests_per_minute else []
-    bounds += [tokens * 60 / model.tokens_per_minute] if model.tokens_per_minute else []
+    bounds += [(tokens.prompt + tokens.completion) * 60 / model.tokens_per_minute] if model.tokens_per_minute else []
     return max(bounds)

@@ -15,12 +15,15 @@ from stages.query.scoring import Scorer, ScoringEndpoint
 async def opened(
     model: Model, protocol: Protocol, base: str | None, prompt: str, words: Sequence[str]
 ) -> AsyncIterator[Endpoint]:
-    """The endpoint that asks ``protocol``: constrained to ``words``, as they follow ``prompt``, where the entry says so."""
+    """The endpoint that asks ``protocol``: constrained to ``words``, as they follow ``prompt``, where the entry says so.
+
+    A text is free: nothing in it is constrained.
+    """
     if protocol.scored:
         async with scorer(model, base or "") as found:
             yield ScoringEndpoint(found, model)
         return
-    if model.constrain is None or base is None:
+    if model.constrain is None or base is None or protocol.written:
         async with reached(model, protocol, base) as endpoint:
             yield endpoint
         return

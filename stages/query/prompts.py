@@ -85,7 +85,7 @@ def _message(role: str, content: str) -> dict[str, str]:
 
 
 def _listed(question: Question, wording: Wording, between: str) -> str:
-    """The options as the question's task shows them: words to choose from, a list of words, or lettered lines."""
+    """The options as the question's task shows them: words to choose from, a list of words, lettered lines, or nothing."""
     texts = [option["text"] for option in question.options]
     if question.item["task"] == "blank":
         return wording.alternatives(texts)
@@ -104,11 +104,12 @@ def _filled(template: str, question: Question, options: str) -> str:
 def protocol_hash(protocol: Protocol, model: Model) -> str:
     """Hash of all that shapes how a model is asked; answers compare only where it is equal.
 
-    How many epochs the orders are balanced over shapes no question. A likelihood is the same by whatever call it is told.
+    How many epochs the orders are balanced over shapes no question. A likelihood is the same by whatever call it is told,
+    and a text is free whatever the entry says of words that may be answered.
     """
     asked = protocol.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"orders"})
-    of_model = {} if protocol.scored else {"api": model.api, "constrain": model.constrain}
-    return short_hash(canonical({"protocol": asked, **of_model}))
+    of_model = {"api": model.api, "constrain": None if protocol.written else model.constrain}
+    return short_hash(canonical({"protocol": asked, **({} if protocol.scored else of_model)}))
 
 
 def canonical(value: Any) -> str:

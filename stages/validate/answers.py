@@ -29,7 +29,7 @@ from stages.schema import (
 )
 from stages.store import Partition
 from stages.validate.contracts import Checkable, absent, between, closed, contract, equal, like, unique
-from stages.validate.offered import candidate_defect, contents, hash_made, option_facts
+from stages.validate.offered import candidate_defect, contents, hash_made, option_facts, options_defect
 from stages.validate.tables import MISSING, null_column, unreal_column
 
 FOLDER = "data/answers"
@@ -117,6 +117,7 @@ def judgeable(answers: pl.DataFrame, file: str) -> pl.DataFrame:
         candidate_defect().alias("candidate_defect"),
         "text_defect",
         "label_defect",
+        options_defect().alias("options_defect"),
     )
 
 
@@ -183,7 +184,7 @@ def _answers(facts: pl.DataFrame) -> Checkable:
         closed("task", TASKS),
         between("attempts", 0),
         *(between(name, 0, nullable=True) for name in _AT_LEAST_0),
-        between("n_options", 2, says="at least two answers were offered"),
+        absent("options_defect", "at least two answers were offered, and none where a text was wanted"),
         equal("n_keys", "n_options", "no answer was offered twice"),
         *(absent(name, says) for name, says in STRAYS.items()),
         absent("text_defect", "every option has a text, and those of an item differ"),

@@ -7,13 +7,15 @@ import polars as pl
 from stages.datasets import BENCHMARKS as FETCHED
 from stages.errors import DataError
 from stages.schema import ITEMS, STATUSES, TASKS, TYPED, VARIANTS
-from stages.validate import checkup, stereoset
+from stages.validate import checkup, open_answers, stereoset
 from stages.validate.contracts import Checkable, absent, between, closed, contract, like, present, unique
+from stages.validate.offered import options_defect
 from stages.validate.tables import required, unreal_column
 
 OWN: dict[str, Callable[[pl.DataFrame, str], list[Checkable]]] = {
     checkup.FORM_A.benchmark: checkup.form_a,
     checkup.FORM_B.benchmark: checkup.form_b,
+    open_answers.BENCHMARK: open_answers.contracts,
     **{f"stereoset-{task}": stereoset.contracts(task) for task in stereoset.CLUSTERS},
 }
 """Benchmark -> function from its items and their file to the contracts that only it has."""
@@ -48,7 +50,7 @@ def _general(benchmark: str, items: pl.DataFrame, file: str) -> Checkable:
         closed("task", TASKS),
         like("item_id", r"^\S+$", "item_id has no spaces"),
         absent("spaced_key", "no answer's key has spaces, which part the keys of several"),
-        between("n_options", 2, says="an item offers at least two answers"),
+        absent("options_defect", "an item offers at least two answers, and none where a text is wanted"),
         like("item_hash", "^[0-9a-f]{16}$", "item_hash is 16 hexadecimal digits"),
         between("women_share", 0, 100, nullable=True),
         absent("unreal_column", "no number is NaN or infinite"),
@@ -56,7 +58,7 @@ def _general(benchmark: str, items: pl.DataFrame, file: str) -> Checkable:
     keys = pl.col("options").list.eval(pl.element().struct.field("key"))
     spaced = keys.list.eval(pl.element().filter(~pl.element().str.contains(r"^\S+$"))).list.first()
     facts = items.with_columns(
-        pl.col("options").list.len().alias("n_options"),
+        options_defect().alias("options_defect"),
         spaced.alias("spaced_key"),
         unreal_column(ITEMS).alias("unreal_column"),
     )

@@ -4,7 +4,7 @@ import polars as pl
 
 from stages.hashing import item_hash
 from stages.orders import orders
-from stages.schema import DOMAINS, Kind, Outcome
+from stages.schema import DOMAINS, TASKS, Kind, Outcome
 from stages.structs import OPTION
 from stages.validate.checkup import MEANINGS
 
@@ -18,6 +18,16 @@ def option_facts(answers: pl.DataFrame) -> pl.DataFrame:
     rows = answers.with_row_index("row")
     return rows.join(_strays(rows), on="row", how="left", maintain_order="left").drop("row").with_columns(
         _text_defect().alias("text_defect"), _label_defect().alias("label_defect")
+    )  # fmt: skip
+
+
+def options_defect() -> pl.Expr:
+    """A choice is among two options or more; where a text is wanted there is none."""
+    number = pl.col("options").list.len()
+    chosen = pl.col("task").replace_strict(TASKS, default=1, return_dtype=pl.Int64)
+    return (
+        pl.when((chosen > 0) & (number < 2)).then(pl.format("{} offered", number))
+        .when((chosen == 0) & (number > 0)).then(pl.format("{} offered", number))
     )  # fmt: skip
 
 
@@ -120,7 +130,8 @@ def hash_made(answers: pl.DataFrame) -> pl.DataFrame:
         pl.lit(None, pl.String).alias("label") if name == "label" else option.field(name) for name in names
     )
     items = canonical.group_by(*keys, "text").agg(bare.alias("options"))
-    return items.with_columns(item_hash()).select(*keys, pl.col("item_hash").alias("hash_made"))
+    texts = whole.filter(pl.col("options").list.len() == 0).select(items.columns)
+    return pl.concat([items, texts]).with_columns(item_hash()).select(*keys, pl.col("item_hash").alias("hash_made"))
 
 
 def _places(answers: pl.DataFrame) -> pl.DataFrame:

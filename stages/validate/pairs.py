@@ -51,7 +51,8 @@ WORDS = {
 """Side -> the words, but for names, that only a text about it has; 其他 is no person."""
 
 
-def _of(side: str) -> str:
+def words_of(side: str) -> str:
+    """The words and names that only a text about ``side`` has, as a regular expression."""
     return f"{WORDS[side]}|{'|'.join(NAMES[side])}"
 
 
@@ -75,9 +76,9 @@ def _sides(suite: str, items: pl.DataFrame, file: str) -> Checkable:
         closed("status", ["none"]),
         written(),
         unlike("text", "____.*____|^____", "a text has at most one blank, and does not open with it"),
-        *(like("text", _of(side), f"the side about a {side} says so", variant=side) for side in (WOMAN, MAN)),
-        unlike("text", _of(MAN), "the side about a woman has no word or name of a man", variant=WOMAN),
-        unlike("text", _of(WOMAN), "the side about a man has no word or name of a woman", variant=MAN),
+        *(like("text", words_of(side), f"the side about a {side} says so", variant=side) for side in (WOMAN, MAN)),
+        unlike("text", words_of(MAN), "the side about a woman has no word or name of a man", variant=WOMAN),
+        unlike("text", words_of(WOMAN), "the side about a man has no word or name of a woman", variant=MAN),
         unique("language", "text", says="no text occurs twice in a language"),
         equal("item_id", "id_made", "item_id is made of group and situation"),
     )

@@ -24,7 +24,7 @@ EACH = [
     ("no value that must be there is missing", put(FIRST, unit=None), f"{NAMED}, null_column unit)"),
     ("source + model + benchmark + language + metric names one row", twice(FIRST), NAMED),
     (
-        "benchmark is checkup, checkup-b, stereoset-intersentence, stereoset-intrasentence or stereoset",
+        "benchmark is checkup, checkup-b, checkup-open, stereoset-intersentence, stereoset-intrasentence or stereoset",
         put(FIRST, benchmark="stereo"),
         "benchmark stereo",
     ),
