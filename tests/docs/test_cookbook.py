@@ -114,7 +114,7 @@ def test_the_answers_are_right(session: Session) -> None:
         OTHER: "no change seen",
     }
     assert set(of(session, "10a").filter(model="qwen-plus")["order_pull"]) == {100.0}
-    assert of(session, "17a").select("lean_without", "lean_with", "reasons").rows() == [
+    assert of(session, "19a").select("lean_without", "lean_with", "reasons").rows() == [
         (100, 0, ["reversal", "evaded"])
     ]
     assert of(session, "14a")["model"].unique().sort().to_list() == ["gpt-4o", "qwen-plus"]

@@ -8,8 +8,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from stages.report import report_all
+from stages.report import report_all, texts
+from stages.report.bilingual import Bilingual
 from stages.report.history import ask, connect
+from stages.report.labels import LANGUAGES, Labels
 from stages.score import score_all, score_and_compare
 from tests import factories as f
 from tests.conftest import make_project
@@ -30,7 +32,7 @@ RUNS = ("model-a@2026-11-30", "model-b@2026-11-30")
 def judgements() -> pl.DataFrame:
     found = []
     for language, replies in (("en", EN), ("zh", ZH)):
-        for run in RUNS:
+        for run in RUNS[: 2 if language == "en" else 1]:
             for domain, roles in (("letter", 12), ("success", 6)):
                 told = replies if run == RUNS[0] else dict.fromkeys(replies, replies["man"])
                 numbers = (1, 3) if run == RUNS[0] else (2, 2)
@@ -105,4 +107,6 @@ def test_the_mart_lays_the_texts_of_a_pair_side_by_side(root: Path) -> None:
 
 
 def test_without_texts_there_is_no_such_section(history: Path) -> None:
-    assert 'id="texts"' not in report_all(history).read_text(encoding="utf-8")
+    spoken = [Labels.read(history, language) for language in LANGUAGES]
+    with closing(connect(history)) as connection:
+        assert texts.found(connection, [], Bilingual(spoken)) == []

@@ -1,0 +1,52 @@
+"""text_lean, and what else is scored of texts about two sides."""
+
+import polars as pl
+import pytest
+
+from stages.schema import MAN, Kind, Outcome
+from stages.score import METRICS, score
+from tests.score.lookup import row, value
+from tests.texts import make_texts
+
+
+def test_text_lean_by_hand() -> None:
+    """Three agentic and one communal word in 50 about men, two and two about women: (6 − 2) − (4 − 4) per 100 words."""
+    found = row(score(make_texts(agentic=(2, 3), communal=(2, 1), words=50)), "text_lean", domain="letter")
+    assert (found["value"], found["n"], found["coverage"]) == (4, 12, 100)
+    assert found["ci_low"] is None  # no two roles differ
+
+
+def test_its_interval_is_over_roles() -> None:
+    texts = make_texts()
+    more = pl.col("target").is_in([f"role-{i}" for i in range(6)]) & (pl.col("variant") == MAN)
+    uneven = texts.with_columns(pl.when(more).then(50).otherwise("n_words").cast(pl.Int64).alias("n_words"))
+    both = uneven.with_columns(make_texts(agentic=(4, 4))["counts"])
+    found = row(score(both), "text_lean", domain="letter")
+    # Six roles at (8 − 4) − (4 − 2) = 2, six at 0; t of 11 degrees of freedom.
+    assert found["value"] == 1
+    assert (found["ci_low"], found["ci_high"]) == (pytest.approx(0.3365, abs=1e-3), pytest.approx(1.6635, abs=1e-3))
+
+
+def test_only_what_makes_sense_of_texts_is_scored() -> None:
+    found = score(make_texts())
+    assert set(found["domain"]) == {"letter"}
+    assert set(found["metric"]) == {metric.name for metric in METRICS if Kind.TEXT in metric.kinds}
+    assert not {"order_pull", "order_decided", "stability", "lean", "pair_lean"} & set(found["metric"])
+
+
+def test_refusals_about_one_side_are_a_gap_and_no_text() -> None:
+    texts = make_texts(agentic=(2, 3))
+    refused = (pl.col("variant") == MAN) & (pl.col("item_id").str.ends_with("-1"))
+    some = texts.with_columns(
+        pl.when(refused).then(pl.lit(str(Outcome.REFUSAL))).otherwise("outcome").alias("outcome"),
+        pl.when(~refused).then("n_words").alias("n_words"),
+    )
+    found = score(some)
+    assert value(found, "refusal_gap", domain="letter") == pytest.approx(-100 / 6)
+    assert value(found, "text_lean", domain="letter") == 1
+    assert value(found, "refusal_rate", domain="letter") == pytest.approx(100 / 12)
+
+
+def test_without_a_text_on_one_side_it_is_null() -> None:
+    found = row(score(make_texts().filter(variant=MAN)), "text_lean", domain="letter")
+    assert (found["value"], found["n"]) == (None, 0)
