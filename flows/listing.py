@@ -83,7 +83,9 @@ def instruments(root: Path) -> pl.DataFrame:
 
 
 def _counts(own: pl.DataFrame) -> dict[str, int]:
-    scored = own.filter(pl.col("domain").replace_strict(DOMAINS).is_in([Kind.CHOICE, Kind.PAIR, Kind.SENTENCE]))
+    scored = own.filter(
+        pl.col("domain").replace_strict(DOMAINS).is_in([Kind.CHOICE, Kind.PAIR, Kind.SENTENCE, Kind.TEXT])
+    )
     return {"concepts": scored["target"].n_unique(), "items": own["item_id"].n_unique()}
 
 

@@ -165,6 +165,14 @@ class Protocol(Settings):
         return self.scored or language in self.wording
 
     @model_validator(mode="after")
+    def _writable(self) -> "Protocol":
+        if self.written != (self.form == "open") or (self.written and self.conversation != "fresh"):
+            raise ValueError("elicitation 'text' goes with form 'open' and conversation 'fresh'")
+        if self.stop is not None and not self.written:
+            raise ValueError("stop goes with elicitation 'text' only")
+        return self
+
+    @model_validator(mode="after")
     def _worded(self) -> "Protocol":
         if not self.scored and not (self.wording and self.tasks):
             raise ValueError(f"wording lacks a language, or a task that form {self.form!r} asks for")
@@ -178,10 +186,6 @@ class Protocol(Settings):
     def _scorable(self) -> "Protocol":
         if self.scored and (self.form, self.conversation) != ("closed", "fresh"):
             raise ValueError("elicitation 'likelihood' goes with form 'closed' and conversation 'fresh'")
-        if self.written != (self.form == "open") or (self.written and self.conversation != "fresh"):
-            raise ValueError("elicitation 'text' goes with form 'open' and conversation 'fresh'")
-        if self.stop is not None and not self.written:
-            raise ValueError("stop goes with elicitation 'text' only")
         if self.continued is not None and not self.scored:
             raise ValueError("continued goes with elicitation 'likelihood' only")
         return self

@@ -51,6 +51,27 @@ def edited(project: Path, old: str, new: str) -> Path:
             "key 'protocols.likelihood': elicitation 'likelihood' goes with form 'closed' and conversation 'fresh'",
         ),
         (
+            "elicitation: text\n    conversation: fresh",
+            "elicitation: text\n    conversation: carried",
+            "key 'protocols.open': elicitation 'text' goes with form 'open' and conversation 'fresh'",
+        ),
+        (
+            "form: open\n    elicitation: text",
+            "form: open\n    elicitation: choice",
+            "key 'protocols.open': elicitation 'text' goes with form 'open' and conversation 'fresh'",
+        ),
+        (
+            'chat: "{text}"',
+            'chat: "Write."',
+            "key 'protocols.open.wording.en.text': chat must contain {text} exactly once",
+        ),
+        ("        text:\n", "        texts:\n", "key 'protocols.open.wording.en.texts'"),
+        (
+            "max_tokens: 200\n",
+            "max_tokens: 200\n    stop: [x]\n",
+            "key 'protocols.two': stop goes with elicitation 'text' only",
+        ),
+        (
             "        option:\n          chat: |-\n            {text}",
             "        choice:\n          chat: |-\n            {text}",
             "key 'protocols.closed.wording.en.choice'",

@@ -105,7 +105,7 @@ def _people(folder: Path) -> pl.DataFrame:
     surnames = read_csv(path, _SURNAME_COLUMNS, ("name_set",))
     refuse_blank(path, surnames, "surname_en")
     named = pairs.read_names(folder.parent).join(surnames.drop("line", "note"), on="name_set", how="left")
-    lost = named.filter(pl.col("surname_en").is_null()).with_row_index("line", offset=1)
+    lost = named.filter(pl.col("surname_en").is_null()).sort("line")
     refuse(folder.parent / "names.csv", lost, "name_set", "has no surname in open/surnames.csv; add it there")
     whole = pl.when(language="en").then(pl.concat_str("name", "surname_en", separator=" ")).otherwise("name")
     return named.filter(pl.col("variant").is_in([WOMAN, MAN])).select(

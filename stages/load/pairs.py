@@ -74,7 +74,9 @@ def read_names(folder: Path) -> pl.DataFrame:
     frame = read_csv(folder / "names.csv", _NAME_COLUMNS, ("name_set", "variant"))
     return pl.concat(
         frame.select(
-            *("name_set", "variant"), pl.lit(language).alias("language"), pl.col(f"name_{language}").alias("name")
+            *("line", "name_set", "variant"),
+            pl.lit(language).alias("language"),
+            pl.col(f"name_{language}").alias("name"),
         )
         for language in LANGUAGES
     )

@@ -29,7 +29,11 @@ ITEMS = Table(
         VARIANT,
         *ITEM_FACTS,
         TASK,
-        Column("frame", TEXT, "the sentence frame the target was put into; 'cluster' in StereoSet"),
+        Column(
+            "frame",
+            TEXT,
+            "the sentence frame the target was put into; name pair or opening of open answers; 'cluster' in StereoSet",
+        ),
         Column("text", TEXT, "the text put to the model, with the blank"),
         Column("options", pl.List(OPTION), "the answers offered, in canonical order; none where a text is wanted"),
         Column("source", TEXT, "id of the source of the traditional association in data/checkup/sources.csv", True),

@@ -131,7 +131,16 @@ EACH = [
     ("prompt_tokens is at least 0", put(FIRST, prompt_tokens=-1), f"{NAMED}, prompt_tokens -1)"),
     ("completion_tokens is at least 0", put(FIRST, completion_tokens=-1), f"{NAMED}, completion_tokens -1)"),
     ("cached_tokens is at least 0", put(FIRST, cached_tokens=-1), f"{NAMED}, cached_tokens -1)"),
-    ("at least two answers were offered", put(FIRST, options=OPTIONS.list.head(1)), f"{NAMED}, n_options 1)"),
+    (
+        "at least two answers were offered, and none where a text was wanted",
+        put(FIRST, options=OPTIONS.list.head(1)),
+        f"{NAMED}, options_defect 1 offered)",
+    ),
+    (
+        "at least two answers were offered, and none where a text was wanted",
+        put(FIRST, task="text"),
+        f"{NAMED}, options_defect 2 offered)",
+    ),
     ("no answer was offered twice", put(FIRST, options=ONE_MORE), f"{NAMED}, n_keys 2, n_options 3)"),
     (
         "an option's outcome is one of stereotype, anti-stereotype, neutral, unrelated, correct, incorrect, gendered, paired, "

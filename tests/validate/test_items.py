@@ -53,9 +53,14 @@ GENERAL = [
     ("variant is single, woman or man", put(at(NURSE), variant="a"), f"item_id {NURSE}, variant a"),
     ("task is blank, pick, option or text", put(at(NURSE), task="draw"), f"item_id {NURSE}, variant single, task draw"),
     (
-        "an item offers at least two answers",
+        "an item offers at least two answers, and none where a text is wanted",
         put(at(NURSE), options=pl.col("options").list.head(1)),
-        f"item_id {NURSE}, variant single, n_options 1",
+        f"item_id {NURSE}, variant single, options_defect 1 offered",
+    ),
+    (
+        "an item offers at least two answers, and none where a text is wanted",
+        put(at(NURSE), task="text"),
+        f"item_id {NURSE}, variant single, options_defect 3 offered",
     ),
     ("item_id has no spaces", put(at(NURSE), item_id="a nurse"), "item_id a nurse"),
     (

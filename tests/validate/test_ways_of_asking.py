@@ -22,6 +22,8 @@ from tests.validate.conftest import NOON, replied
 REQUESTS = (
     Request("smollm2-135m-instruct", "full", date="2026-11-30"),
     Request("smollm2-135m-instruct", "carry-over", date="2026-11-30", limit=30),
+    Request("smollm2-135m-instruct", "open", date="2026-11-30", limit=30),
+    Request("gemma-3-270m", "open", date="2026-11-30", limit=6, epochs=3),
     Request(
         "gemma-3-270m", "stereoset", protocols=("choice", "likelihood"), languages=("en",), limit=40, date="2026-11-30"
     ),
@@ -51,11 +53,11 @@ def answered(root: Path) -> list[Partition]:
 
 def test_answers_asked_in_every_way_keep_their_contracts(every_way: Path) -> None:
     protocols = {part.protocol for part in answered(every_way)}
-    assert protocols == {"two", "three", "closed", "carried", "choice", "likelihood"}
+    assert protocols == {"two", "three", "closed", "carried", "choice", "likelihood", "open"}
     validate_answers(every_way)
 
 
-@pytest.mark.parametrize("protocol", ["three", "closed", "choice"])
+@pytest.mark.parametrize("protocol", ["three", "closed", "choice", "open"])
 def test_an_item_that_was_exchanged_no_longer_fits_its_hash(every_way: Path, protocol: str) -> None:
     part = next(part for part in answered(every_way) if part.protocol == protocol)
     path = part.path(every_way, ANSWERS)
