@@ -19,12 +19,12 @@ from stages.structs import COUNT
 
 LEAST_WORDS = 20
 """A text with fewer words of its own is none."""
-LEAST_DISTINCT = 0.25
+LEAST_DISTINCT = 1 / 3
 """Such a share of its words must be different: a model may say one phrase over and over. Prose of 200 words has about 0.6."""
 MOSTLY = 2
 """Of words of both genders, one must be so many times as frequent as the other to be that of the person."""
-LEAST_PART = 12
-"""A sentence of the item of fewer characters could be met by accident."""
+LEAST_PART = 18
+"""A sentence of the item of fewer bytes (18 letters, 6 Chinese characters) could be met by accident."""
 _SENTENCE = r"[^.!?:;\n]+"
 _HEAD = r"\A(?:[^.!?\n]*[.!?\n]+){0,2}[^.!?\n]*"
 """The first sentences."""
@@ -80,7 +80,7 @@ def _without_item(rows: pl.DataFrame) -> pl.DataFrame:
     said = pl.col("plain")
     for i in range(items["parts"].list.len().max() or 0):  # type: ignore[arg-type]
         part = pl.col("parts").list.get(i, null_on_oob=True).str.strip_chars()
-        sure = pl.when(part.str.len_chars() >= LEAST_PART).then(part).otherwise(pl.lit(NEVER))
+        sure = pl.when(part.str.len_bytes() >= LEAST_PART).then(part).otherwise(pl.lit(NEVER))
         said = said.str.split(sure).list.join(" ")
     return joined.with_columns(said.alias("said")).drop("parts")
 
