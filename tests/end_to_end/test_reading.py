@@ -13,7 +13,7 @@ from tests import written as w
 from tests.end_to_end.checkout import Checkout, commit, make_checkout
 from tests.wire import Response, chat, prompt_of, serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 READING = "Here is a text about a person"
 
 

@@ -45,7 +45,7 @@ def checkup(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     [
         (("run", "--model", "nope"), 2, "Error: There is no model 'nope' in params.yaml; use one of: gemma-3-270m, smollm2-135m-instruct."),
         (("plan", "--language", "fr"), 2, "There is no language 'fr' in params.yaml; use one of: en, zh, pt."),
-        (("plan", "--benchmark", "x"), 2, "There is no benchmark 'x' in params.yaml; use one of: checkup, checkup-b, checkup-open, stereoset-intersentence, stereoset-intrasentence."),
+        (("plan", "--benchmark", "x"), 2, "There is no benchmark 'x' in params.yaml; use one of: checkup, checkup-b, checkup-open, checkup-open-rubric, stereoset-intersentence, stereoset-intrasentence."),
         (("plan", "--protocol", "x"), 2, "There is no protocol 'x' in params.yaml; use one of: two, three, carried, closed, open, rubric, choice, choice-avoid, likelihood."),
         (("plan", "--plan", "x"), 2, "There is no plan 'x' in params.yaml; use one of: quick, full, carry-over, open, stereoset, stereoset-likelihood"),
         (("plan", "--mitigation", "x"), 2, "There is no mitigation 'x' in params.yaml; use one of: neutral-system-prompt, few-shot, post-check."),
