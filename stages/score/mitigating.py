@@ -13,7 +13,7 @@ from stages.score.concepts import concepts
 from stages.score.intervals import SHARE
 from stages.score.paired import DEFAULT, LEAN, PAIR_LEAN, SIGNED, THERE, Compared, differences, sides
 from stages.score.permutation import adjusted
-from stages.score.scopes import POOLED
+from stages.score.scopes import NO_TYPE, POOLED
 
 EVADED = (Outcome.REFUSAL, Outcome.FILTERED, *UNUSABLE)
 """Outcomes by which an answer says nothing of its item: no bias that goes this way is gone."""
@@ -24,12 +24,14 @@ ABS_DEFAULT = Compared("abs_default", "abs_g", Kind.CHOICE, SIGNED, needs_both_t
 CONTROLS = Compared("control_accuracy", "right", Kind.CONTROL, SHARE)
 CONTROLS_KEPT = Compared("control_accuracy_kept", "kept_right", Kind.CONTROL, SHARE)
 RATES = ("neutral_rate", "refusal_rate", "unusable_rate", "evaded_rate")
-RATED = (Kind.CHOICE, Kind.CONTROL, Kind.UNTYPED, Kind.PAIR)
-COMPARED = (
+SCORED = (
     *(LEAN, ABS_LEAN, ABS_LEAN_KEPT, DEFAULT, ABS_DEFAULT, CONTROLS, CONTROLS_KEPT, PAIR_LEAN, ABS_PAIR_LEAN),
     Compared(DEFAULT.name, DEFAULT.column, Kind.UNTYPED, SIGNED),
-    *(Compared(rate, rate, kind, SHARE) for rate in RATES for kind in RATED),
 )
+BLANKS = [str(kind) for kind in (Kind.CHOICE, Kind.CONTROL, Kind.UNTYPED)]
+"""Kinds of single concepts: all of them are asked for the word in a blank, or the person in a story."""
+RATED = tuple(Compared(rate, rate, Kind.UNTYPED, SHARE) for rate in RATES)
+"""Of targets of every kind, which all pass for this one."""
 SIMULTANEOUS = (ABS_LEAN, ABS_LEAN_KEPT)
 """What a verdict may call an improvement: of all groups, their intervals hold for all mitigations of a run at once."""
 PRIMARY, EXPLORATORY = "primary", "exploratory"
@@ -64,12 +66,11 @@ def effects(answers: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     """
     if pairs.is_empty():
         return EFFECTS.empty()
-    joined = _magnitudes(_scoped(_targets(answers, pairs)))
-    found = pl.concat(_compared(joined, pairs)).join(
-        pl.concat(sides(joined, compared, SCOPE) for compared in COMPARED), on=[*SCOPE, "metric"]
-    )
-    told = (pl.col("domain") != ASKED) | pl.col("metric").is_in(RATES)
-    named = _corrected(found.filter(told).join(pairs, on="pair"))
+    joined = _magnitudes(_pooled(_targets(answers, pairs)))
+    rated = _rated(joined)
+    ends = [sides(rows, each, SCOPE) for rows, some in ((joined, SCORED), (rated, RATED)) for each in some]
+    found = pl.concat([*_scores(joined, pairs), *(differences(rated, rate, SCOPE) for rate in RATED)])
+    named = _corrected(found.join(pl.concat(ends), on=[*SCOPE, "metric"]).join(pairs, on="pair"))
     version = pl.lit(METRICS_VERSION, pl.Int64).alias("metrics_version")
     return EFFECTS.conform(named.with_columns(version).select(EFFECTS.schema.names()))
 
@@ -122,15 +123,18 @@ def _rates() -> Iterator[pl.Expr]:
     return ((count / pl.col("expected")).alias(name) for name, count in zip(RATES, counts, strict=True))
 
 
-def _scoped(targets: pl.DataFrame) -> pl.DataFrame:
-    """Each target in its domain, in 'all' where its kind is pooled, and, for rates, in 'asked' where it is no pair.
-
-    There it has no type, so that each weighs the same.
-    """
+def _pooled(targets: pl.DataFrame) -> pl.DataFrame:
+    """Each target in its domain, and in 'all' where its kind is pooled."""
     pooled = targets.filter(pl.col("kind").is_in(POOLED)).with_columns(pl.lit(ALL).alias("domain"))
-    blanks = targets.filter(pl.col("kind").is_in([Kind.CHOICE, Kind.CONTROL, Kind.UNTYPED]))
-    typeless = blanks.with_columns(domain=pl.lit(ASKED), type=pl.lit("none"), kind=pl.lit(str(Kind.UNTYPED)))
-    return pl.concat([targets, pooled, typeless])
+    return pl.concat([targets, pooled])
+
+
+def _rated(joined: pl.DataFrame) -> pl.DataFrame:
+    """``joined`` for rates, those of ``BLANKS`` also in 'asked': there they have no type, so that each weighs the same."""
+    told = joined.filter(pl.col("kind").is_in([*BLANKS, str(Kind.PAIR)]))
+    blanks = told.filter(pl.col("kind").is_in(BLANKS), pl.col("domain") != ALL)
+    asked = blanks.with_columns(pl.lit(ASKED).alias("domain"), pl.lit(NO_TYPE).alias("type"))
+    return pl.concat([told, asked]).with_columns(pl.lit(str(Kind.UNTYPED)).alias("kind"))
 
 
 def _magnitudes(joined: pl.DataFrame) -> pl.DataFrame:
@@ -154,10 +158,10 @@ def _magnitudes(joined: pl.DataFrame) -> pl.DataFrame:
     return found
 
 
-def _compared(joined: pl.DataFrame, pairs: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """The differences of every metric, ``SIMULTANEOUS`` ones of all groups at the level that holds for their run."""
+def _scores(joined: pl.DataFrame, pairs: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """The differences of every score, ``SIMULTANEOUS`` ones of all groups at the level that holds for their run."""
     whole = pl.col("domain") == ALL
-    for compared in COMPARED:
+    for compared in SCORED:
         yield differences(joined.filter(~whole) if compared in SIMULTANEOUS else joined, compared, SCOPE)
     tested = joined.filter(whole, pl.col("kind") == Kind.CHOICE).join(pairs.select("pair", "run"), on="pair")
     both = pl.all_horizontal(pl.col("y", f"y{THERE}").is_not_null())

@@ -8,7 +8,7 @@ import pytest
 from stages.report.labels import LANGUAGES, Labels
 from stages.report.mitigations import VERDICTS as EXPLAINED
 from stages.score import mitigations
-from stages.score.mitigating import COMPARED
+from stages.score.mitigating import RATED, SCORED
 from stages.score.verdicts import CONDITIONS, EVADED, VERDICTS
 from tests import factories as f
 from tests.conftest import ROOT
@@ -42,7 +42,7 @@ def test_worked_example(worked: pl.DataFrame, line: Row) -> None:
 
 def test_every_metric_stands_in_the_table() -> None:
     named = {name for line in table(SECTION, "`metric`", "domains") for name in spans(line["`metric`"])}
-    assert named == {compared.name for compared in COMPARED}
+    assert named == {compared.name for compared in (*SCORED, *RATED)}
 
 
 def test_every_condition_stands_in_the_table() -> None:

@@ -25,7 +25,7 @@ def judgements() -> pl.DataFrame:
 
     def asked(run: str, **behaviours: str) -> pl.DataFrame:
         said = {name.replace("_", "-"): m.BEHAVIOURS[behaviour][1] for name, behaviour in behaviours.items()}
-        return m.judgements(said, [run])
+        return m.judgements(said, [run], epochs=2)
 
     earlier = asked(EARLIER, neutral_system_prompt="refused")
     return pl.concat([earlier, asked(LATER, neutral_system_prompt="halved", few_shot="same")])

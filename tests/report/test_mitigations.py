@@ -24,9 +24,10 @@ NAMES = {"halved": "neutral-system-prompt", "refused": "few-shot", "over-neutral
 
 
 def judgements() -> pl.DataFrame:
-    """A model asked twice with three mitigations, and pairs with one; another with a mitigation alone."""
+    """A model with three mitigations, and before with one, and pairs with one; another with a mitigation alone."""
     behaviours = {NAMES[name]: m.BEHAVIOURS[name][1] for name in NAMES}
-    with_base = m.judgements(behaviours, [EARLIER, LATEST], epochs=6)
+    with_base = m.judgements(behaviours, [LATEST], epochs=2)
+    before = m.judgements({"few-shot": m.BEHAVIOURS["same"][1]}, [EARLIER], epochs=1)
     pairs = p.make_pairs([LATEST], groups={"trait": 6, "language": 6})
     of_pairs = [
         p.pair_judgements(p.traditional, pairs),
@@ -34,7 +35,7 @@ def judgements() -> pl.DataFrame:
     ]
     alone = f.make_questions([ALONE], protocol="three", styles=["direct"], epochs=1)
     joined = f.make_judgements(f.coin, alone.with_columns(protocol=pl.lit("three+few-shot")))
-    return pl.concat([with_base, *of_pairs, joined])
+    return pl.concat([with_base, before, *of_pairs, joined])
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +118,7 @@ def test_over_time_and_changes_are_of_the_model_alone(html: str, root: Path) -> 
     assert "few-shot" not in section(html, "changes")
 
 
-def test_nothing_is_said_where_nothing_was_mitigated(history: Path) -> None:
+def test_nothing_is_said_where_nothing_was_mitigated(project: Path) -> None:
     spoken = [Labels.read(ROOT, language) for language in LANGUAGES]
-    with closing(connect(history)) as connection:
+    with closing(connect(project)) as connection:
         assert found(connection, spoken, Bilingual(spoken)) == []

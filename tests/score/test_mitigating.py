@@ -129,7 +129,7 @@ def test_a_lean_of_0_is_turned_as_the_other_side_is() -> None:
 
 
 def test_sides_are_the_scores_where_all_targets_count() -> None:
-    said = m.judgements({"few-shot": m.BEHAVIOURS["halved"][1]}, [RUN], epochs=6)
+    said = m.judgements({"few-shot": m.BEHAVIOURS["halved"][1]}, [RUN], epochs=1)
     found = effects(said)
     for protocol, side in (("three+few-shot", "here"), ("three", "there")):
         scores = score(said.filter(protocol=protocol))
@@ -178,7 +178,7 @@ def test_only_items_that_both_sides_were_asked() -> None:
 
 def test_what_a_run_was_closed_before_is_nothing_that_a_mitigation_did() -> None:
     """Half of the questions with it were not asked: neither side's answer to them counts. Of none asked there is no effect."""
-    said = m.judgements({"a": m.BEHAVIOURS["halved"][1]}, [RUN])
+    said = m.judgements({"a": m.BEHAVIOURS["halved"][1]}, [RUN], epochs=4)
 
     def closed(rows: pl.DataFrame, after: int) -> pl.DataFrame:
         lost = (pl.col("protocol") == "three+a") & (pl.col("epoch") > after)
@@ -188,8 +188,8 @@ def test_what_a_run_was_closed_before_is_nothing_that_a_mitigation_did() -> None
             *nothing, *(pl.when(lost).then(pl.lit(v)).otherwise(name).alias(name) for name, v in named.items())
         )
 
-    found, verdicts = mitigations(closed(said, after=3))
-    assert found.equals(effects(said.filter(pl.col("epoch") <= 3)))
+    found, verdicts = mitigations(closed(said, after=2))
+    assert found.equals(effects(said.filter(pl.col("epoch") <= 2)))
     assert row(found, "evaded_rate", "asked")["value"] == 0
     assert verdicts["verdict"].to_list() == ["better"]
     assert [frame.height for frame in mitigations(closed(said, after=0))] == [0, 0]
@@ -259,14 +259,14 @@ def test_pairs_have_effects_but_no_verdict() -> None:
 SERVED = {
     "one model": (pl.lit("old"), True),
     "another since": (pl.col("protocol").replace_strict({"three": "old", "three+a": "new"}), False),
-    "both on both sides": (pl.when(pl.col("epoch") > 3).then(pl.lit("old")).otherwise(pl.lit("new")), True),
+    "both on both sides": (pl.when(pl.col("epoch") > 1).then(pl.lit("old")).otherwise(pl.lit("new")), True),
 }
 
 
 @pytest.mark.parametrize("case", SERVED)
 def test_sides_served_by_other_models_are_not_laid_beside_each_other(case: str) -> None:
     served, alike = SERVED[case]
-    said = m.judgements({"a": m.BEHAVIOURS["halved"][1]}, [RUN])
+    said = m.judgements({"a": m.BEHAVIOURS["halved"][1]}, [RUN], epochs=2)
     found, verdicts = mitigations(said.with_columns(served.alias("served_model")))
     assert verdicts["verdict"].to_list() == ["better" if alike else "unclear"]
     assert verdicts["reasons"].to_list() == [[] if alike else ["served"]]
@@ -275,7 +275,7 @@ def test_sides_served_by_other_models_are_not_laid_beside_each_other(case: str) 
 
 def test_swapping_the_sides_turns_the_signs() -> None:
     """With for without: every value and interval is negated, p stays, and lean's change with it."""
-    said = m.judgements({"a": m.BEHAVIOURS["turned"][1]}, m.runs(5), epochs=6)
+    said = m.judgements({"a": m.BEHAVIOURS["turned"][1]}, m.runs(2), epochs=1)
     names = {"three": "three+a", "three+a": "three"}
     swapped = said.with_columns(pl.col("protocol").replace_strict(names))
     kept = pl.col("metric").str.ends_with("_kept")  # What is newly evaded is no mirror image.
@@ -290,13 +290,13 @@ def test_swapping_the_sides_turns_the_signs() -> None:
 
 
 def test_the_order_of_rows_does_not_matter() -> None:
-    said = m.judgements({"a": m.BEHAVIOURS["unreadable"][1], "b": m.BEHAVIOURS["refused"][1]}, m.runs(2), epochs=2)
+    said = m.judgements({"a": m.BEHAVIOURS["unreadable"][1], "b": m.BEHAVIOURS["refused"][1]}, [RUN], epochs=1)
     for one, other in zip(mitigations(said), mitigations(said.sample(fraction=1, shuffle=True, seed=5)), strict=True):
         assert one.equals(other)
 
 
 def test_each_run_is_told_by_its_own_answers() -> None:
-    said = m.judgements({"a": m.BEHAVIOURS["halved"][1]}, m.runs(2), epochs=2)
+    said = m.judgements({"a": m.BEHAVIOURS["halved"][1]}, m.runs(2), epochs=1)
     first = pl.col("run") == m.runs(1)[0]
     for one, other in zip(mitigations(said), mitigations(said.filter(first)), strict=True):
         assert one.filter(first).equals(other)
@@ -304,7 +304,7 @@ def test_each_run_is_told_by_its_own_answers() -> None:
 
 def test_corrections() -> None:
     """Primary: |lean| of all, Holm and simultaneous over the run; others Benjamini–Hochberg over run and protocol."""
-    said = m.judgements({name: m.BEHAVIOURS[name][1] for name in ("halved", "same")}, [RUN], epochs=2)
+    said = m.judgements({name: m.BEHAVIOURS[name][1] for name in ("halved", "same")}, [RUN], epochs=1)
     both = effects(said)
     alone = effects(said.filter(pl.col("protocol") != "three+same"))
     primary = both.filter(family="primary").sort("p_value")
