@@ -10,7 +10,8 @@ import pytest
 from flows.estimating import estimates
 from stages.cells import Cells, Line
 from stages.load import load_all
-from stages.params import Model, Params, Protocol, read_params
+from stages.params import Model, Params, read_params
+from stages.protocols import Protocol
 from stages.query.doctor import WORKS, examine
 from stages.query.endpoints import requested
 from stages.query.filled import collected
