@@ -5,6 +5,7 @@ import pytest
 
 from stages.schema import MAN, Kind, Outcome
 from stages.score import METRICS, score
+from tests.score.compared import EARLIER, LATER, compare
 from tests.score.lookup import row, value
 from tests.texts import make_texts
 
@@ -50,3 +51,17 @@ def test_refusals_about_one_side_are_a_gap_and_no_text() -> None:
 def test_without_a_text_on_one_side_it_is_null() -> None:
     found = row(score(make_texts().filter(variant=MAN)), "text_lean", domain="letter")
     assert (found["value"], found["n"]) == (None, 0)
+
+
+def test_it_is_compared_between_runs_and_never_a_headline() -> None:
+    """Six of twelve roles move by 1, six by 3: the mean 2, no role the other way round."""
+    earlier = make_texts([EARLIER], agentic=(2, 2))
+    later = make_texts([LATER], agentic=(2, 3))
+    more = pl.col("target").is_in([f"role-{i}" for i in range(6)])
+    moved = pl.concat([later.filter(~more), make_texts([LATER], agentic=(2, 5)).filter(more)])
+    found = compare(earlier, moved)
+    (change,) = found.filter(metric="text_lean").to_dicts()
+    assert (change["domain"], change["family"], change["gate"]) == ("letter", "exploratory", None)
+    assert (change["here"], change["there"], change["value"], change["n"]) == (2, 0, 2, 12)
+    assert change["p_value"] == 2 / 2**12
+    assert change["bound_low"] is change["bound_high"] is None
