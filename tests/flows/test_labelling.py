@@ -109,6 +109,7 @@ def test_labels_are_answers_that_mean_what_was_written(written: Path) -> None:
     assert "person-ann" not in read_params(written).models
 
 
+@pytest.mark.slow
 def test_they_are_asked_in_the_orders_that_a_model_gets(written: Path) -> None:
     taken(written, labelled(sheet(written)))
     found = answers(written)
@@ -209,6 +210,7 @@ def test_questions_about_texts_are_not_put_in_a_chat(written: Path) -> None:
         export_questions(written, Request("", "rubric"), written / "questions.csv", "en")
 
 
+@pytest.mark.slow
 def test_a_run_is_reproduced_with_those_who_read_it(written: Path) -> None:
     load_all(written)
     w.read_by(written, named(read_ledger(written), w.WRITER), "judge-a", "person-ann")

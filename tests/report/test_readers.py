@@ -77,6 +77,7 @@ def test_who_reads_is_no_model_that_leans(root: Path) -> None:
     assert votes["vote"].to_list() == ["paired"]
 
 
+@pytest.mark.slow
 def test_the_page_has_readers_in_their_section_and_says_when_none_is_a_person(root: Path, tmp_path: Path) -> None:
     said = [Labels.read(root, language)["readers"] for language in LANGUAGES]
     with_people, alone = page(root), page(made(tmp_path, "judge-a"))
