@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from stages.judge import judge
-from stages.schema import SCORES, Outcome
+from stages.schema import RUBRIC, SCORES, Outcome
 from stages.score import METRICS, score, score_and_compare
 from tests import sentences as s
 from tests.factories import coin, make_judgements, make_questions
@@ -25,11 +25,19 @@ def every_instrument() -> pl.DataFrame:
             make_judgements(coin, make_questions([RUN], language="zh", protocol="three"), seed=4),
             pair_judgements(blind, make_pairs([RUN])),
             make_texts([RUN], agentic=(1, 3)),
+            verdicts(),
             judge(s.forced(s.made_up(), pl.lit("stereotype"), 6)).with_columns(
                 run=pl.lit(RUN), model=pl.lit("a"), date=pl.lit("2026-11-30")
             ),
         ]
     )
+
+
+def verdicts() -> pl.DataFrame:
+    """A closed choice about each side of a pair, as readers of texts make it."""
+    closed = pair_judgements(blind, make_pairs([RUN], groups={"language": 12}))
+    facts = {"benchmark": RUBRIC, "protocol": "rubric", "domain": "agency"}
+    return closed.with_columns(pl.lit(value).alias(name) for name, value in facts.items())
 
 
 def served(judgements: pl.DataFrame, model: pl.Expr) -> pl.DataFrame:
