@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from stages.schema import JUDGEMENTS
 from stages.score import changes
 from stages.score.intervals import Array
 
@@ -101,7 +102,8 @@ def _answers(design: Design, chance: Array, here: bool, draws: Array) -> pl.Data
         "requested_model": "asked",
         "access_route": "api",
     }
-    empty = {"code": pl.Int64, "prefers_related": pl.Int64, "log_odds": pl.Float64, "failure": pl.String}
+    told = ("code", "prefers_related", "log_odds", "n_words", "counts")
+    empty: dict[str, pl.DataType] = {name: JUDGEMENTS.schema[name] for name in told} | {"failure": pl.String()}
     return rows.with_columns(
         pl.col("pair").cast(pl.Int32),
         pl.lit(here).alias("here"),

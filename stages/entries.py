@@ -108,16 +108,20 @@ class ModelRuns(Settings):
     runs: Runs
 
 
-def read_runs(path: Path) -> Runs:
-    """What a model's file of the ledger holds: date[.n] -> entry.
+def read_runs(path: Path) -> Runs | None:
+    """What a model's file of the ledger holds: date[.n] -> entry; null when it is not there, as its last run was forgotten.
 
     :raises UsageError: it is empty, not YAML, or has a key or an entry that does not fit.
     """
-    return _parsed(path, path.read_bytes() if path.exists() else None)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    return _parsed(path, content)
 
 
 @lru_cache(maxsize=64)
-def _parsed(path: Path, content: bytes | None) -> Runs:
+def _parsed(path: Path, content: bytes) -> Runs:
     """The same of a file with this ``content``: a year's takes a second to parse, and commands read the ledger again and again."""
     found, name = read_yaml(path, content), f"{path.parent.name}/{path.name}"
     if found is None:

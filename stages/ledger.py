@@ -84,7 +84,8 @@ def read_ledger(root: Path) -> Ledger:
     """
     models = sorted(path.stem for path in (root / FOLDER).glob("*.yaml"))
     validated(root / INDEX_FILE, Index, {"asked": models})
-    return Ledger(runs={model: read_runs(model_path(root, model)) for model in models})
+    read = {model: read_runs(model_path(root, model)) for model in models}
+    return Ledger(runs={model: found for model, found in read.items() if found is not None})
 
 
 def model_path(root: Path, model: str) -> Path:

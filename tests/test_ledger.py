@@ -330,3 +330,13 @@ def test_a_language_that_a_benchmark_lacks_is_left_out(project: Path, params: Pa
     }
     record(project, run)
     assert read_ledger(project).runs["gemma-3-270m"]["2026-11-30"].asks == run.entry.asks
+
+
+def test_a_model_that_is_forgotten_while_the_ledger_is_read_has_no_runs(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file is gone after the folder was listed; that is no error, as it would not be a moment later."""
+    (project / "runs").mkdir(exist_ok=True)
+    gone = project / "runs" / "model-a.yaml"
+    monkeypatch.setattr(Path, "glob", lambda *_: iter([gone]))
+    assert read_ledger(project).runs == {}
