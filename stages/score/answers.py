@@ -25,21 +25,20 @@ def numbered(judgements: pl.DataFrame) -> pl.DataFrame:
     ``sense``   a number that two answers in the same order share exactly when they mean the same (outcome and gender, of a
                 pair the choice);
     ``refused`` 1 refused or filtered, 0 any other usable answer; pairs and texts about two sides only;
-    ``balance`` agentic less communal words of a text, per 100 words; texts about two sides only;
+    ``balance`` agentic less communal words of a text, per 100 words; texts whose pair has one on both sides only;
     ``prefers`` 1 the stereotype, 0 the anti-stereotype; sentences only;
     ``related`` 0…2, how far what is related is preferred to what is not: of scores how many of the two are higher, of a
                 choice 2 for either and 0 for anything else; sentences only, null where there was no answer.
 
     :raises DataError: an outcome is none of ``schema.Outcome``.
     """
-    numbers = _with_places(_with_outcome(judgements)).with_columns(
+    numbers = _with_balance(_with_places(_with_outcome(judgements))).with_columns(
         (~pl.col("outcome").is_in([str(o) for o in UNUSABLE])).alias("usable"),
         pl.col("outcome").is_in([str(o) for o in SILENT]).alias("silent"),
     )
     return numbers.with_columns(
         *(_traditional().alias("y"), _gender().alias("g"), _right().alias("right"), _sense().alias("sense")),
         *(_refused().alias("refused"), _prefers().alias("prefers"), _related().alias("related")),
-        _balance().alias("balance"),
     ).with_columns(_place().alias("place"))
 
 
@@ -58,6 +57,15 @@ def _with_places(judgements: pl.DataFrame) -> pl.DataFrame:
     """With ``places`` and ``pull`` of the picks (null without): few answers have any, and taking them apart is slow."""
     rows = judgements.with_row_index("row")
     return rows.join(places(rows.filter(pl.col("picks").is_not_null())), on="row", how="left").drop("row", "picks")
+
+
+def _with_balance(judgements: pl.DataFrame) -> pl.DataFrame:
+    """With ``balance``, of texts alone: few answers are any. Both sides of a pair count, or neither, as in the gaps."""
+    rows = judgements.with_row_index("row")
+    read = rows.filter(pl.col("kind") == Kind.TEXT, pl.col("outcome") == Outcome.PAIRED)
+    told = read.with_columns((rate_of("agentic") - rate_of("communal")).alias("balance")).drop_nulls("balance")
+    both = told.filter(pl.col("variant").n_unique().over("partition", "item_id", "epoch") == 2)
+    return rows.join(both.select("row", "balance"), on="row", how="left", maintain_order="left").drop("row")
 
 
 def _traditional() -> pl.Expr:
@@ -81,11 +89,6 @@ def _refused() -> pl.Expr:
     return pl.when(pl.col("kind").is_in([Kind.PAIR, Kind.TEXT]) & pl.col("usable")).then(
         pl.col("outcome").is_in([str(Outcome.REFUSAL), str(Outcome.FILTERED)]).cast(pl.Int32)
     )
-
-
-def _balance() -> pl.Expr:
-    read = (pl.col("kind") == Kind.TEXT) & (pl.col("outcome") == Outcome.PAIRED)
-    return pl.when(read).then(rate_of("agentic") - rate_of("communal"))
 
 
 def _prefers() -> pl.Expr:

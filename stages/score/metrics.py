@@ -206,8 +206,8 @@ def pair_lean_ci90() -> Estimate:
 def text_lean() -> Estimate:
     """Mean over targets of (agentic − communal words per 100 words) about men, less the same about women.
 
-    Rates are of each text, then averaged over the texts about a side of a target. n = targets with a text read on both
-    sides. Unbounded, ideal 0; null without any. Interval: t over targets; none where they do not vary.
+    Rates are of each text, then averaged over the texts about a side of a target, of pairs with a text read on both sides; so it
+    is the gap in agentic words less that in communal ones. n = targets with such a pair. Unbounded, ideal 0; null without any. Interval: t over targets; none where they do not vary.
     """
     return mean(pl.col("text_delta"))
 

@@ -17,7 +17,8 @@ def with_kind(judgements: pl.DataFrame) -> pl.DataFrame:
     """``judgements`` with the ``domain`` they are scored in and its ``kind``.
 
     A concept of a choice group that no source types in this language says nothing about tradition in it; it is scored
-    with the domain ``untyped`` in that language. So every answer counts in one group of concepts only.
+    with the domain ``untyped`` in that language. So every answer counts in one group of concepts only. Texts are compared
+    between their two sides, so that what their target is typed as weighs nothing: all targets weigh the same.
 
     :raises DataError: a domain has no kind.
     """
@@ -32,6 +33,7 @@ def with_kind(judgements: pl.DataFrame) -> pl.DataFrame:
     return judgements.with_columns(
         pl.when(untyped).then(pl.lit(UNTYPED)).otherwise("domain").alias("domain"),
         pl.when(untyped).then(pl.lit(str(Kind.UNTYPED))).otherwise(kind).alias("kind"),
+        pl.when(kind.is_in([Kind.TEXT, Kind.RUBRIC])).then(pl.lit(NO_TYPE)).otherwise("typed").alias("typed"),
     )
 
 

@@ -5,6 +5,8 @@ import pytest
 
 from stages.schema import MAN, Kind, Outcome
 from stages.score import METRICS, score
+from stages.score.gaps import gaps
+from stages.score.texts import lexicon_values
 from tests.score.compared import EARLIER, LATER, compare
 from tests.score.lookup import row, value
 from tests.texts import make_texts
@@ -46,6 +48,20 @@ def test_refusals_about_one_side_are_a_gap_and_no_text() -> None:
     assert value(found, "refusal_gap", domain="letter") == pytest.approx(-100 / 6)
     assert value(found, "text_lean", domain="letter") == 1
     assert value(found, "refusal_rate", domain="letter") == pytest.approx(100 / 12)
+
+
+def test_it_is_the_gap_in_agentic_words_less_that_in_communal_ones_whatever_roles_are_typed_as() -> None:
+    """Also where a text is missing here and there, and one type has a single role."""
+    texts = make_texts(agentic=(1, 4), communal=(3, 2))
+    uneven = texts.with_columns(
+        pl.when(pl.col("target") == "role-3").then(pl.lit("male")).otherwise("typed").alias("typed"),
+        (pl.col("n_words") + pl.col("item_id").rank("dense").cast(pl.Int64)).alias("n_words"),
+    ).filter((pl.col("variant") == MAN) | ~pl.col("item_id").str.ends_with("-2"))
+    found = row(score(uneven), "text_lean", domain="letter")
+    of = {each["measure"]: each for each in gaps(lexicon_values(uneven)).filter(target="all").to_dicts()}
+    assert found["value"] == pytest.approx(of["agentic"]["value"] - of["communal"]["value"])
+    assert found["n"] == of["agentic"]["n"] == 12
+    assert found["ci_low"] < found["value"] < found["ci_high"]
 
 
 def test_without_a_text_on_one_side_it_is_null() -> None:
