@@ -149,9 +149,7 @@ def whose(root: Path, cells: Cells, name: str, reads: str | None) -> Run:
     column = _headed(cells, name)["id"]
     ids = [line.cells[column] for line in cells.lines]
     wrote = [run for run in runs(read_ledger(root)) if OPEN in run.entry.benchmarks and reads in (None, run.id)]
-    here = [
-        (run, language) for run in reversed(wrote) for language in languages(run) if run.id == reads or _here(root, run)
-    ]
+    here = [(run, language) for run in reversed(wrote) for language in languages(run) if _here(root, run)]
     for run, language in here:
         if _with_ids(written(root, run, language), run, language)["id"].is_in(ids).any():
             return run

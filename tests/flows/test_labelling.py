@@ -211,6 +211,9 @@ def test_a_run_that_is_still_to_be_asked_is_in_nobodys_way(written: Path) -> Non
     enter(written, read_params(written), Request("zoe", plan="open"), datetime.now(UTC))
     taken(written, rows[:2])
     assert named(read_ledger(written), f"person-ann@{DAY}").entry.reads == w.WRITER
+    open_run = next(run.id for run in runs(read_ledger(written)) if run.model == "zoe")
+    with pytest.raises(UsageError, match=f"Run {open_run} has not all of its texts here.*ask for them first"):
+        taken(written, rows[:2], reads=open_run)
 
 
 def test_other_labels_of_a_day_take_another_rater(written: Path) -> None:
