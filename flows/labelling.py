@@ -48,12 +48,14 @@ def export_labels(
 def import_labels(root: Path, file: Path, rater: str, reads: str | None, date: str | None) -> str:
     """Import a filled-in sheet as a sealed run of ``person-<rater>``; say what came of it.
 
-    :raises UsageError: file, name or run does not fit.
+    :raises UsageError: file, name or run does not fit, or the texts of ``reads`` are not all here.
     :raises DataError: cells do not fit, or the run has other labels already.
     """
     key, content, name = _key(rater), unpacked(file), file.name.removesuffix(".gz")
     load_all(root)
     params, cells = read_params(root), read_cells(content, name)
+    if reads:
+        readable(read_ledger(root), root, reads)
     wrote = labels.whose(root, cells, name, reads)
     sheets = [labels.sheet(root, params, wrote, language) for language in labels.languages(wrote)]
     given = labels.filled(cells, name, sheets)

@@ -150,10 +150,10 @@ def _is_there(root: Path, part: Partition, frame: pl.DataFrame, taken: Taken) ->
         return False
     if read(path, ANSWERS).select(taken.same).equals(ANSWERS.conform(frame).select(taken.same)):
         return True
-    run = part.run.id
+    run, giver = part.run.id, "--rater" if taken.model else "--model"
     raise DataError(
         f"Run {run} has other {taken.called} of {part.benchmark} in {part.language} than {taken.file}; take another --date or "
-        f"--model, or remove it first with: checkup forget {run}."
+        f"{giver}, or remove it first with: checkup forget {run}."
     )
 
 

@@ -221,11 +221,16 @@ def _cut(texts: pl.Series) -> pl.Series:
 def _entries() -> Sequence[_Entry]:
     """The rows of lexicon.csv.
 
-    :raises DataError: a row is of no category, or a word stands twice; the message names it.
+    :raises DataError: a row has no word or is of no category, or a word stands twice; the message names it.
     """
     rows = [_Entry(**row) for row in _rows(FILE)]
     twice: set[tuple[str, str]] = set()
     for row in rows:
+        if not row.word.strip():
+            # It would be found at every place of a text.
+            raise DataError(
+                f"{FILE.name}: a row of {row.category!r} ({row.language}) has no word; write one, or remove it."
+            )
         if row.category not in CATEGORIES:
             raise DataError(
                 f"{FILE.name}: category {row.category!r} of {row.word!r} is unknown; use one of {', '.join(CATEGORIES)}."
@@ -237,5 +242,21 @@ def _entries() -> Sequence[_Entry]:
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+    """The rows of a CSV file.
+
+    :raises DataError: it is no such table; the message names the row.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader((line for line in file if not line.startswith("#")), strict=True))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(
+            f"{path.name} is not here, or is no CSV table in UTF-8 ({error}); restore it from git."
+        ) from error
+    for row in rows:
+        if None in row or None in row.values():
+            found = ", ".join(str(cell) for cell in row.values() if cell)
+            raise DataError(
+                f"{path.name}: the row {found!r} has more or fewer cells than the heading; put a text with a comma into quotes."
+            )
+    return rows

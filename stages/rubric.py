@@ -13,6 +13,7 @@ import polars as pl
 
 from stages.errors import DataError, LedgerError, UsageError
 from stages.hashing import item_hash
+from stages.judge._text import unreasoned
 from stages.ledger import Ledger, Run, named, read_ledger, runs
 from stages.lexicon import masked, words
 from stages.schema import ANSWERS, DOMAINS, ITEMS, LANGUAGES, MAN, OPEN, RUBRIC, WOMAN, Kind
@@ -26,7 +27,6 @@ PLAIN_PROTOCOL = "open"
 WRITTEN = [domain for domain, kind in DOMAINS.items() if kind is Kind.TEXT]
 TEXT = ("protocol", "item_id", "epoch", "variant")
 """What tells apart the texts of a run in one language."""
-_REASONING = (r"(?is)<think(?:ing)?>.*?</think(?:ing)?>", r"(?is)^.*</think(?:ing)?>", r"(?is)<think(?:ing)?>.*$")
 
 
 def readable(ledger: Ledger, root: Path, run_id: str) -> tuple[str, ...]:
@@ -102,10 +102,7 @@ def written(root: Path, run: Run, language: str) -> pl.DataFrame:
 
 
 def _without_reasoning() -> pl.Expr:
-    text = pl.col("reply").fill_null("")
-    for pattern in _REASONING:
-        text = text.str.replace_all(pattern, "")
-    return text.str.strip_chars()
+    return unreasoned(pl.col("reply").fill_null("")).str.strip_chars()
 
 
 def names(root: Path) -> list[str]:

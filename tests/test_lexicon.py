@@ -191,6 +191,10 @@ def test_neutral_words_are_neutral() -> None:
     [
         ("en,agentik,bold,,lexicon-own,", "category 'agentik' of 'bold' is unknown; use one of agentic"),
         ("en,agentic,bold,,lexicon-own,\nen,communal,bold,,lexicon-own,", "'bold' \\(en\\) stands twice; keep one"),
+        ("en,agentic,,,lexicon-own,", "a row of 'agentic' \\(en\\) has no word; write one"),
+        ("en,agentic,bold,,lexicon-own,,more", "the row .* has more or fewer cells than the heading"),
+        ("en,agentic,bold", "the row 'en, agentic, bold' has more or fewer cells than the heading"),
+        ('en,agentic,"bold,,lexicon-own,', "is not here, or is no CSV table in UTF-8 "),
     ],
 )
 def test_a_mistake_in_the_file_is_named(
@@ -201,7 +205,7 @@ def test_a_mistake_in_the_file_is_named(
     monkeypatch.setattr(lexicon, "FILE", file)
     lexicon._entries.cache_clear()
     try:
-        with pytest.raises(DataError, match=rf"lexicon\.csv: {message}"):
+        with pytest.raises(DataError, match=rf"lexicon\.csv:? {message}"):
             lexicon.entries("en", "agentic")
     finally:
         lexicon._entries.cache_clear()

@@ -37,7 +37,12 @@ _TAG = "\uf8f2"
 
 def without_reasoning(text: pl.Expr) -> pl.Expr:
     """``text``, compatibility characters made plain (NFKC), without blocks of reasoning."""
-    return replaced(text.str.normalize("NFKC"), patterns().reasoning)
+    return unreasoned(text.str.normalize("NFKC"))
+
+
+def unreasoned(text: pl.Expr) -> pl.Expr:
+    """``text`` as it is, without blocks of reasoning."""
+    return replaced(text, patterns().reasoning)
 
 
 def cleaned(text: pl.Expr) -> pl.Expr:

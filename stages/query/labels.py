@@ -149,12 +149,17 @@ def whose(root: Path, cells: Cells, name: str, reads: str | None) -> Run:
     column = _headed(cells, name)["id"]
     ids = [line.cells[column] for line in cells.lines]
     wrote = [run for run in runs(read_ledger(root)) if OPEN in run.entry.benchmarks and reads in (None, run.id)]
-    for run in reversed(wrote):
-        for language in languages(run):
-            if _with_ids(written(root, run, language), run, language)["id"].is_in(ids).any():
-                return run
-    said = f"of run {reads}" if reads else "that any run wrote"
+    here = [(run, language) for run in reversed(wrote) for language in languages(run) if _here(root, run)]
+    for run, language in here:
+        if _with_ids(written(root, run, language), run, language)["id"].is_in(ids).any():
+            return run
+    said = f"of run {reads}" if reads else "that any run wrote whose answers are here"
     raise UsageError(f"The rows of {name} are about no texts {said}; export them anew with: checkup export labels RUN.")
+
+
+def _here(root: Path, run: Run) -> bool:
+    """Whether all texts of ``run`` are: those of an open one may not have been asked for yet."""
+    return all(part.path(root, ANSWERS).exists() for part in partitions(run) if part.benchmark == OPEN)
 
 
 def languages(run: Run) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ Names, pronouns and other gendered words are left out: they differ between the s
 
 import polars as pl
 
+from stages.judge._text import unreasoned
 from stages.lexicon import entries, gendered, names, words
 from stages.schema import MAN, RUN_KEY, WOMAN, WORD_PROFILES, Outcome
 from stages.score.profiles import WORD, alpha, estimated
@@ -30,7 +31,8 @@ def text_profiles(judgements: pl.DataFrame) -> pl.DataFrame:
     texts = judgements.filter(pl.col("domain").is_in(TWO_SIDED), pl.col("outcome") == Outcome.PAIRED)
     if texts.is_empty():
         return WORD_PROFILES.empty()
-    written = _words(texts.select(NEEDED).with_row_index("text"))
+    said = texts.select(NEEDED).with_columns(unreasoned(pl.col("reply")))
+    written = _words(said.with_row_index("text"))
     listed = _listed(written)
     grid = _targets(written, texts).join(listed, on=_GROUP).join(_uses(written), on=[*_TARGET, "word"], how="left")
     counted = grid.with_columns(pl.col("n_woman", "n_man").fill_null(0), pl.col("word").alias("text"), _codes(listed))

@@ -205,6 +205,24 @@ def test_a_sheet_of_no_run_here_is_refused(written: Path) -> None:
         taken(written, [row | {"id": "0"} for row in rows])
 
 
+def test_a_run_that_is_still_to_be_asked_is_in_nobodys_way(written: Path) -> None:
+    rows = labelled(sheet(written))
+    w.enrolled(written, "http://127.0.0.1:9/v1", "zoe")
+    enter(written, read_params(written), Request("zoe", plan="open"), datetime.now(UTC))
+    taken(written, rows[:2])
+    assert named(read_ledger(written), f"person-ann@{DAY}").entry.reads == w.WRITER
+    open_run = next(run.id for run in runs(read_ledger(written)) if run.model == "zoe")
+    with pytest.raises(UsageError, match=f"Run {open_run} has not all of its texts here.*ask for them first"):
+        taken(written, rows[:2], reads=open_run)
+
+
+def test_other_labels_of_a_day_take_another_rater(written: Path) -> None:
+    rows = labelled(sheet(written))
+    taken(written, rows[:2])
+    with pytest.raises(DataError, match="take another --date or --rater, or remove it first"):
+        taken(written, rows[:3])
+
+
 def test_questions_about_texts_are_not_put_in_a_chat(written: Path) -> None:
     with pytest.raises(UsageError, match="people read in the table of: checkup export labels RUN"):
         export_questions(written, Request("", "rubric"), written / "questions.csv", "en")

@@ -124,9 +124,10 @@ def test_both_sides_are_read_or_neither(project: Path) -> None:
     assert "letter-pilot-1" not in set(found["item_id"])
 
 
-def test_reasoning_is_no_part_of_a_text(project: Path) -> None:
+@pytest.mark.parametrize("tag", ["think", "thought", "reasoning", "seed:think"])
+def test_reasoning_is_no_part_of_a_text(project: Path, tag: str) -> None:
     load_all(project)
-    thought = pl.concat_str(pl.lit("<think>She must be a woman.</think>"), "reply")
+    thought = pl.concat_str(pl.lit(f"<{tag}>She must be a woman.</{tag}>"), "reply")
     w.record(project, w.answers().with_columns(thought.alias("reply")))
     found = rubric.written(project, named(read_ledger(project), w.WRITER), "en")
     assert not found["text"].str.contains("think|must be").any()

@@ -92,6 +92,12 @@ def test_texts_that_were_not_read_are_not_counted() -> None:
     assert text_profiles(texts.clear()).is_empty()
 
 
+def test_reasoning_is_no_part_of_a_text() -> None:
+    thought = {side: f"<think>{'pondering ' * 5}</think>{reply}" for side, reply in EN.items()}
+    assert "pondering" not in profiles(thought)["word"].to_list()
+    assert profiles(thought).equals(profiles(EN))
+
+
 def test_rows_in_any_order_give_the_same_bits() -> None:
     texts = make_texts(replies=EN)
     again = texts.sample(fraction=1, shuffle=True, seed=1)
