@@ -16,6 +16,7 @@ from pathlib import Path
 import polars as pl
 
 from stages.errors import DataError
+from stages.schema import LANGUAGES
 from stages.structs import COUNT
 
 _FOLDER = Path(__file__).parents[1] / "data" / "checkup"
@@ -234,6 +235,10 @@ def _entries() -> Sequence[_Entry]:
         if row.category not in CATEGORIES:
             raise DataError(
                 f"{FILE.name}: category {row.category!r} of {row.word!r} is unknown; use one of {', '.join(CATEGORIES)}."
+            )
+        if row.language not in LANGUAGES:
+            raise DataError(
+                f"{FILE.name}: language {row.language!r} of {row.word!r} is unknown; use one of {', '.join(LANGUAGES)}."
             )
         if (row.language, row.word) in twice:
             raise DataError(f"{FILE.name}: {row.word!r} ({row.language}) stands twice; keep one.")

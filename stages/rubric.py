@@ -13,9 +13,9 @@ import polars as pl
 
 from stages.errors import DataError, LedgerError, UsageError
 from stages.hashing import item_hash
-from stages.judge._text import unreasoned
 from stages.ledger import Ledger, Run, named, read_ledger, runs
 from stages.lexicon import masked, words
+from stages.reasoning import unreasoned
 from stages.schema import ANSWERS, DOMAINS, ITEMS, LANGUAGES, MAN, OPEN, RUBRIC, WOMAN, Kind
 from stages.store import partitions, read_all, read_items
 

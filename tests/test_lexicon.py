@@ -189,6 +189,7 @@ def test_neutral_words_are_neutral() -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
+        ("fr,agentic,hardi,,lexicon-own,", "language 'fr' of 'hardi' is unknown; use one of en, zh."),
         ("en,agentik,bold,,lexicon-own,", "category 'agentik' of 'bold' is unknown; use one of agentic"),
         ("en,agentic,bold,,lexicon-own,\nen,communal,bold,,lexicon-own,", "'bold' \\(en\\) stands twice; keep one"),
         ("en,agentic,,,lexicon-own,", "a row of 'agentic' \\(en\\) has no word; write one"),

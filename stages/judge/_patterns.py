@@ -34,7 +34,7 @@ from stages.errors import DataError
 
 FILE = Path(__file__).with_name("patterns.csv")
 KINDS = (
-    *("reasoning", "characters", "clean", "follower", "part"),
+    *("characters", "clean", "follower", "part"),
     *("ignored", "word", "neutral", "negated", "contrast", "remark"),
     *("answer", "decision", "marker", "weak", "refusal"),
     *("decline", "resume"),
@@ -95,7 +95,6 @@ class Rule:
 
 @dataclass(frozen=True)
 class Patterns:
-    reasoning: tuple[Rule, ...]
     characters: dict[str, str]
     clean: tuple[Rule, ...]
     followers: str
@@ -147,7 +146,6 @@ def patterns(options: str = "") -> Patterns:
     words = {key: chr(WORD_TOKENS + i) for i, key in enumerate(dict.fromkeys((r.name, r.language) for r in spoken))}
     macros = _parts(kinds["part"]) | _classes(words) | _MACROS
     return Patterns(
-        reasoning=_rules(kinds["reasoning"], macros),
         characters=_characters(kinds["characters"]),
         clean=_rules(kinds["clean"], macros),
         followers="|".join(row.regex for row in kinds["follower"]),

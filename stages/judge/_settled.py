@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from stages.judge._patterns import any_of, patterns
 from stages.judge._text import cleaned, without_reasoning
+from stages.reasoning import reasons
 from stages.schema import Outcome
 
 CUT = "length"
@@ -44,5 +44,5 @@ def reasoning_only() -> pl.Expr:
     """Whether a reply without a text came with reasoning."""
     blank = pl.col("cause").is_in([Outcome.EMPTY, Outcome.TRUNCATED])
     apart = pl.col("reasoning").str.strip_chars().fill_null("") != ""
-    within = pl.col("reply").str.contains(any_of(patterns().reasoning)).fill_null(False)
+    within = reasons(pl.col("reply")).fill_null(False)
     return (blank & (apart | within)).fill_null(False).alias("reasoning_only")

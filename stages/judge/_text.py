@@ -19,6 +19,7 @@ from stages.judge._patterns import (
     Rule,
     patterns,
 )
+from stages.reasoning import unreasoned
 
 CAPITALS = tuple(chr(ord("A") + i) for i in range(26))
 CONTEXT = 16
@@ -38,11 +39,6 @@ _TAG = "\uf8f2"
 def without_reasoning(text: pl.Expr) -> pl.Expr:
     """``text``, compatibility characters made plain (NFKC), without blocks of reasoning."""
     return unreasoned(text.str.normalize("NFKC"))
-
-
-def unreasoned(text: pl.Expr) -> pl.Expr:
-    """``text`` as it is, without blocks of reasoning."""
-    return replaced(text, patterns().reasoning)
 
 
 def cleaned(text: pl.Expr) -> pl.Expr:

@@ -1,20 +1,15 @@
 """Whether a reply is sent back, once: the mitigation ``check: gendered`` of a protocol."""
 
-import re
-
 import polars as pl
 
 from stages.lexicon import gendered
 from stages.protocols import Protocol
 from stages.query.questions import Question
 from stages.query.reply import Reply
+from stages.reasoning import unreasoned
 from stages.schema import DOMAINS, Kind
 
 _TYPED = ("male", "female")
-_THINKING = re.compile(r"(?is)<(?:[a-z]+:)?(think|thinking|thought|reasoning|analysis)>.*?(?:</(?:[a-z]+:)?\1>|\Z)")
-"""A block of reasoning within a reply, also one that the reply ends in."""
-_THOUGHT = re.compile(r"(?is)\A.*</(?:[a-z]+:)?(?:think|thinking|thought|reasoning|analysis)>")
-"""One whose beginning the chat template wrote."""
 
 
 def objection(protocol: Protocol, language: str, question: Question, reply: Reply | None) -> str | None:
@@ -25,8 +20,8 @@ def objection(protocol: Protocol, language: str, question: Question, reply: Repl
     """
     if reply is None or not reply.text or not may_object(protocol, question):
         return None
-    said = _THOUGHT.sub("", _THINKING.sub("", reply.text))
-    if not gendered(pl.Series([said]), language).fill_null(0).item():
+    said = pl.DataFrame({"reply": [reply.text]}).select(unreasoned(pl.col("reply")))["reply"]
+    if not gendered(said, language).fill_null(0).item():
         return None
     return next(each.reason for each in protocol.said(language) if each.reason)
 

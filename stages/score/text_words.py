@@ -6,8 +6,8 @@ Names, pronouns and other gendered words are left out: they differ between the s
 
 import polars as pl
 
-from stages.judge._text import unreasoned
 from stages.lexicon import entries, gendered, names, words
+from stages.reasoning import unreasoned
 from stages.schema import MAN, RUN_KEY, WOMAN, WORD_PROFILES, Outcome
 from stages.score.profiles import WORD, alpha, estimated
 from stages.score.texts import TWO_SIDED

@@ -18,7 +18,6 @@ def test_every_pattern_compiles(options: str) -> None:
     rules = _patterns.patterns(options)
     texts = pl.Series([""])
     for group in (
-        rules.reasoning,
         rules.clean,
         rules.tokenising,
         rules.asserted,
