@@ -38,7 +38,7 @@ def _numbered(outcome: str) -> dict[str, int | bool | None]:
     gender = None if none else 0 if outcome in SILENT else 1
     facts = {"partition": 0, "kind": KINDS.get(outcome, Kind.CHOICE), "outcome": outcome, "gender": gender}
     asked = {"order_index": 0, "task": "blank", "n_options": 2, "position": 1, "picks": None, "prefers_related": None}
-    unread = {"n_words": None, "counts": None}
+    unread = {"n_words": None, "counts": None, "item_id": "item", "variant": "single", "epoch": 1}
     types = {"picks": pl.List(PICK), "counts": pl.List(COUNT)}
     frame = pl.DataFrame([{**facts, **asked, **unread}], schema_overrides=types)
     return numbered(frame).select("usable", "y", "g").row(0, named=True)
