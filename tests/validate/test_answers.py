@@ -11,13 +11,14 @@ from stages.ledger import read_ledger, runs
 from stages.orders import order_index
 from stages.schema import ANSWERS
 from stages.store import Partition, read, recorded
-from stages.structs import DRAFT, OPTION
+from stages.structs import DRAFT
 from stages.validate import drafts
 from stages.validate.answers import contracts, declared, judgeable
 from stages.validate.contracts import Checkable
 from stages.validate.expectations import check
 from stages.validate.results import gate
 from tests.validate.broken import Case, broken, put, rules, twice, without
+from tests.validate.offers import OPTIONS, lettered, option, scored
 
 FOLDER = "data/answers/model=gemma-3-270m/run=2026-11-30"
 FILE = f"{FOLDER}/checkup.zh.two.parquet"
@@ -30,34 +31,8 @@ def at(epoch: int) -> pl.Expr:
 
 FIRST = at(1)
 NAMED = f"(item_id {NURSE}, variant single, epoch 1"
-OPTIONS = pl.col("options")
 BAD_NUMBER = pl.concat_list(pl.struct(pl.lit("he").alias("key"), pl.lit(float("nan")).alias("logprob")))
 ONE_MORE = pl.concat_list(OPTIONS.list.get(0), OPTIONS)
-
-
-def option(**values: object) -> pl.Expr:
-    """The options with ``values`` in that of the key ``he``."""
-    fields = [
-        pl.when(pl.element().struct.field("key") == "he")
-        .then(pl.lit(v, OPTION.to_schema()[k]))
-        .otherwise(pl.element().struct.field(k))
-        .alias(k)
-        for k, v in values.items()
-    ]
-    return OPTIONS.list.eval(pl.element().struct.with_fields(fields))
-
-
-def lettered(*letters: str) -> pl.Expr:
-    return pl.concat_list(
-        OPTIONS.list.get(i).struct.with_fields(pl.lit(letter).alias("label")) for i, letter in enumerate(letters)
-    )
-
-
-def scored(keys: tuple[str, ...] = ("he", "she"), logprob: float = -0.5) -> pl.Expr:
-    return pl.concat_list(
-        pl.struct(pl.lit(key).alias("key"), pl.lit(logprob).alias("logprob"), pl.lit(None, pl.Int64).alias("n_tokens"))
-        for key in keys
-    )
 
 
 def sent_back(**changes: object) -> pl.Expr:
