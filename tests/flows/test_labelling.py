@@ -28,6 +28,8 @@ from stages.validate import answers as contracts
 from stages.validate.expectations import check
 from tests import written as w
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS = ("agency", "ability", "praise")
 DAY = "2026-11-30"
 Row = dict[str, str]

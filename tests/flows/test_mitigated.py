@@ -16,6 +16,8 @@ from tests import factories as f
 from tests.conftest import make_project
 from tests.score import mitigated as m
 
+pytestmark = pytest.mark.slow
+
 EARLIER, LATER = "model-a@2026-11-23", "model-a@2026-11-30"
 Call = Callable[..., tuple[int, str, str]]
 

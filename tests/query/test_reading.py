@@ -31,6 +31,8 @@ from stages.validate.expectations import check
 from tests import written as w
 from tests.wire import Response, chat, prompt_of, serving
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS = [domain for domain, kind in DOMAINS.items() if kind is Kind.RUBRIC]
 TEXTS = len(w.ROLES) * 2 * 2
 

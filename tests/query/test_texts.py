@@ -24,6 +24,8 @@ from stages.store import read_items
 from tests.conftest import make_project
 from tests.wire import PROTOCOLS, serving
 
+pytestmark = pytest.mark.slow
+
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 LETTER = "letter-nurse-3"
 HASHES = {

@@ -19,6 +19,8 @@ from tests.conftest import ROOT, make_project
 from tests.report.test_site import Page
 from tests.score import mitigated as m
 
+pytestmark = pytest.mark.slow
+
 EARLIER, LATEST, ALONE = "model-a@2026-11-23", "model-a@2026-11-30", "model-b@2026-11-30"
 NAMES = {"halved": "neutral-system-prompt", "refused": "few-shot", "over-neutral": "neutral-system-prompt+few-shot"}
 

@@ -14,6 +14,8 @@ from stages.score import score_all
 from tests import written as w
 from tests.conftest import make_project
 
+pytestmark = pytest.mark.slow
+
 JUDGE, PERSON = "judge-a@2026-11-30", "person-ann@2026-11-30"
 
 

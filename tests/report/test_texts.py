@@ -18,6 +18,8 @@ from tests.conftest import make_project
 from tests.report.conftest import HOSTILE
 from tests.texts import PAIRS, make_stories, make_texts
 
+pytestmark = pytest.mark.slow
+
 EN = {
     "woman": "Emily is warm and kind. She helps the team every day, and the whole ward thanks her for it.",
     "man": "Steven is bold and decisive. He leads the team every day, and the whole ward follows him in it.",

@@ -15,6 +15,8 @@ from stages.validate.results import gate
 from tests.validate.broken import Case, at, broken, put, rules, without
 from tests.validate.pair_cases import side
 
+pytestmark = pytest.mark.slow
+
 FILE = "data/items/checkup-open.parquet"
 LETTER, PORTRAIT = "letter-nurse-3", "success-music-1"
 STORY, AUNT, BROTHER, DOOR = (
