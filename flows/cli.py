@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -40,6 +40,10 @@ from flows.options import (
 )
 from stages.command import DEBUG_VARIABLE
 from stages.store import SITE, project_root
+
+if TYPE_CHECKING:
+    from flows.cluster import Cluster
+    from stages.requests import Request
 
 app = typer.Typer(
     help="A periodic check-up for language models: which way does a model lean, and did it change?",
@@ -94,19 +98,13 @@ def run(
     fail_on_change: FailOnChange = False,
 ) -> None:
     """Ask the models, judge and score their answers, and build the report."""
-    from flows import changes, cluster, evaluate, handing_on, prepare
-    from flows.printing import say_skipped
-    from flows.selection import select
-    from stages.params import read_params
+    from flows import changes, cluster, evaluate, handing_on
 
     root = project_root()
     handing_on.check(root, handing_on.Wanted(push, git_commit))
-    if workers := cluster.workers(runner, address):
-        prepare()  # the workers are reached through Prefect's client, and they say which models can be asked
+    workers = cluster.workers(runner, address)
     if not seal:
-        say_skipped(
-            select(read_params(root), model or [], request(plan, None, None, protocol, mitigation), workers).skipped
-        )
+        _say_unasked(root, model or [], request(plan, None, None, protocol, mitigation), workers)
     asked = evaluate(
         **lists(model, benchmark, language, protocol, mitigation),
         plan=plan,
@@ -131,6 +129,18 @@ def run(
     _say_found(root, asked)
     if fail_on_change and changes.confirmed(root, asked):
         raise typer.Exit(cli_compare.CHANGED)
+
+
+def _say_unasked(root: Path, models: list[str], wanted: "Request", workers: "Cluster | None") -> None:
+    """List the models that cannot be asked what is ``wanted``."""
+    from flows import prepare
+    from flows.printing import say_skipped
+    from flows.selection import select
+    from stages.params import read_params
+
+    if workers:
+        prepare()  # they are reached through Prefect's client, and say themselves which models they can ask
+    say_skipped(select(read_params(root), models, wanted, workers).skipped)
 
 
 @app.command()
