@@ -22,6 +22,7 @@ ORDER = Column("order_index", INT, "0…orders−1, which balanced order the opt
 RUN = Column("run", TEXT, "model@date[.n], e.g. gemma-3-270m@2026-11-30")
 MODEL = Column("model", TEXT, "roster key of the model")
 DATE = Column("date", TEXT, "date of the run, YYYY-MM-DD, in the time zone of params.yaml or of its schedule")
+VERSION = Column("metrics_version", INT, "version of the metrics' definitions")
 
 ITEM_FACTS = (
     Column("domain", TEXT, "group of the item: occupation, pronoun, control, untyped …"),

@@ -20,6 +20,7 @@ from stages.schema._columns import (
     TASK,
     TEXT,
     VARIANT,
+    VERSION,
 )
 from stages.schema.asked import ANSWERS
 from stages.structs import COUNT, EPOCH, PICK
@@ -137,7 +138,7 @@ SCORES = Table(
         ),
         Column("n", INT, "the denominator"),
         Column("coverage", FLOAT, "100 · usable / expected answers of the scope; null when nothing is expected", True),
-        Column("metrics_version", INT, "version of the metrics' definitions"),
+        VERSION,
     ),
     "one row per (run, served_model, benchmark, language, protocol, domain, style, typed, status, metric)",
 )
@@ -188,7 +189,7 @@ COMPARISONS = Table(
         Column("n", INT, "targets usable on both sides, and typed alike on both"),
         Column("here", FLOAT, "the metric over these targets on this side", True),
         Column("there", FLOAT, "the metric over these targets on the other side", True),
-        Column("metrics_version", INT, "version of the metrics' definitions"),
+        VERSION,
     ),
     "one row per (run, benchmark, language, protocol, versus, domain, metric): paired differences within a run",
 )
@@ -237,7 +238,7 @@ CHANGES = Table(
             True,
         ),
         Column("differs", pl.List(TEXT), "what is not like for like, e.g. items, prompts, parameters, served model"),
-        Column("metrics_version", INT, "version of the metrics' definitions"),
+        VERSION,
     ),
     "one row per (run, benchmark, language, protocol, reference, domain, style, metric): paired differences between runs",
 )

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from stages.schema._columns import FLOAT, INT, RUN_KEY, TEXT
+from stages.schema._columns import FLOAT, INT, RUN_KEY, TEXT, VERSION
 from stages.table import Column, Table
 
 JOINED = "+"
@@ -42,7 +42,7 @@ EFFECTS = Table(
         Column("there", FLOAT, "the metric over these targets without it", True),
         Column("there_low", FLOAT, "lower end of the 95 % interval of there", True),
         Column("there_high", FLOAT, "upper end of the 95 % interval of there", True),
-        Column("metrics_version", INT, "version of the metrics' definitions"),
+        VERSION,
     ),
     "one row per (run, benchmark, language, protocol, versus, domain, metric): paired differences that a mitigation makes",
 )
@@ -63,7 +63,7 @@ MITIGATIONS = Table(
             pl.List(TEXT),
             "the conditions of 'better' that do not hold: measurable, served, coverage, lean, reversal, evaded, kept, controls, default, groups",
         ),
-        Column("metrics_version", INT, "version of the metrics' definitions"),
+        VERSION,
     ),
     "one row per (run, benchmark, language, protocol, versus): what a mitigation did to the lean of all choice groups",
 )

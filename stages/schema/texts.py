@@ -1,6 +1,6 @@
 """What is found in texts that models write, and how far those who read them agree."""
 
-from stages.schema._columns import FLOAT, INT, RUN_KEY, TEXT
+from stages.schema._columns import FLOAT, INT, RUN_KEY, TEXT, VERSION
 from stages.table import Column, Table
 
 GAPS = Table(
@@ -22,7 +22,7 @@ GAPS = Table(
         Column("n", INT, "targets with texts on both sides"),
         Column("n_woman", INT, "texts about women that were read"),
         Column("n_man", INT, "texts about men that were read"),
-        Column("metrics_version", INT, "version of the metrics' definitions"),
+        VERSION,
     ),
     "one row per (run, benchmark, language, protocol, domain, target, rater, measure): how texts about men and women differ",
 )
@@ -40,7 +40,7 @@ AGREEMENT = Table(
         Column("ci_high", FLOAT, "upper end of its 95 % interval", True),
         Column("agreement", FLOAT, "100 · share of texts that both give the same code", True),
         Column("n", INT, "texts that both gave a code"),
-        Column("metrics_version", INT, "version of the metrics' definitions"),
+        VERSION,
     ),
     "one row per (run, benchmark, language, protocol, domain, rater, versus): how far two readers of a run's texts agree",
 )
