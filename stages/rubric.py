@@ -16,7 +16,7 @@ from stages.hashing import item_hash
 from stages.ledger import Ledger, Run, named, read_ledger, runs
 from stages.lexicon import masked, words
 from stages.reasoning import unreasoned
-from stages.schema import ANSWERS, DOMAINS, ITEMS, LANGUAGES, MAN, OPEN, RUBRIC, WOMAN, Kind
+from stages.schema import ANSWERS, ITEMS, LANGUAGES, MAN, OPEN, RUBRIC, TWO_SIDED, WOMAN
 from stages.store import partitions, read_all, read_items
 
 NAMES = Path("data") / "checkup" / "names.csv"
@@ -24,7 +24,6 @@ LEAST_WORDS, LEAST_DISTINCT = 20, 10
 """Words, and different ones, that a reply must have to be a text that says anything."""
 PLAIN_PROTOCOL = "open"
 """The protocol whose texts are read under their own ids; those of another have its name behind."""
-WRITTEN = [domain for domain, kind in DOMAINS.items() if kind is Kind.TEXT]
 TEXT = ("protocol", "item_id", "epoch", "variant")
 """What tells apart the texts of a run in one language."""
 
@@ -88,7 +87,7 @@ def written(root: Path, run: Run, language: str) -> pl.DataFrame:
     if lacking:
         raise DataError(f"The texts of {lacking[0]} are not here; fetch them with: dvc pull.")
     replies = read_all(root, parts, ANSWERS).filter(
-        pl.col("domain").is_in(WRITTEN),
+        pl.col("domain").is_in(TWO_SIDED),
         pl.col("variant").is_in([WOMAN, MAN]),
         pl.col("failure").is_null(),
         pl.col("stop_reason").ne_missing("content_filter"),

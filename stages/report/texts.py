@@ -11,9 +11,8 @@ from stages.report.bilingual import Bilingual
 from stages.report.evidence import LATEST, Evidence, Key, Row, Setting, by_part, rows
 from stages.report.format import Figure, figure, p_value
 from stages.report.pairs import LEAST
-from stages.schema import ALL
+from stages.schema import ALL, TWO_SIDED
 
-TWO_SIDED = ("letter", "success")
 STORY = ("lean", "default", "control_accuracy", "coverage")
 """What a line about stories has."""
 TEXTS = ("text_lean", "refusal_gap", "coverage")

@@ -69,6 +69,8 @@ DOMAINS = {
     **dict.fromkeys(("agency", "ability", "praise"), Kind.RUBRIC),
 }
 """Domain -> kind. A new domain is scored once it has a line here."""
+TWO_SIDED = tuple(domain for domain, kind in DOMAINS.items() if kind is Kind.TEXT)
+"""Groups of texts about a woman and about a man."""
 
 ASSOCIATED = ("occupation", "pronoun", "family")
 """Groups of the check-up whose concepts are typed by a source."""

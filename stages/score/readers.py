@@ -6,12 +6,11 @@ A reader's verdicts are answers of its own run; what they say is of the texts, a
 import polars as pl
 
 from stages.rubric import with_question
-from stages.schema import AGREEMENT, DOMAINS, RUN_KEY, Kind, Outcome
+from stages.schema import AGREEMENT, DOMAINS, RUN_KEY, TWO_SIDED, Kind, Outcome
 from stages.score.agreement import agreement
 from stages.score.gaps import VALUES
 from stages.score.texts import LEXICON
 
-WRITTEN = [domain for domain, kind in DOMAINS.items() if kind is Kind.TEXT]
 QUESTIONS = [domain for domain, kind in DOMAINS.items() if kind is Kind.RUBRIC]
 CONTRASTS = {"agency": ("agentic", "communal"), "ability": ("ability", "grindstone")}
 """Question -> the categories of the lexicon whose counts say the same: the sign of the first less the second is its code."""
@@ -39,7 +38,7 @@ def read_by(written: pl.DataFrame, said: pl.DataFrame) -> tuple[pl.DataFrame, pl
 
 def _asked(written: pl.DataFrame) -> pl.DataFrame:
     """Every question about every text that counts, with the ``text`` as the id that it was read under."""
-    counts = pl.col("domain").is_in(WRITTEN) & (pl.col("outcome") == Outcome.PAIRED)
+    counts = pl.col("domain").is_in(TWO_SIDED) & (pl.col("outcome") == Outcome.PAIRED)
     texts = written.filter(counts).select(_PARTITION + WROTE)
     every = texts.join(pl.DataFrame({"question": QUESTIONS}), how="cross")
     return with_question(every).rename({"read_as": "text"})

@@ -8,9 +8,8 @@ import polars as pl
 
 from stages.lexicon import entries, gendered, names, words
 from stages.reasoning import unreasoned
-from stages.schema import MAN, RUN_KEY, WOMAN, WORD_PROFILES, Outcome
+from stages.schema import MAN, RUN_KEY, TWO_SIDED, WOMAN, WORD_PROFILES, Outcome
 from stages.score.profiles import WORD, alpha, estimated
-from stages.score.texts import TWO_SIDED
 
 LEAST, LEAST_TEXTS, LEAST_TARGETS = 4, 2, 2
 """A word is listed that stands so often, in so many texts, about so many targets."""

@@ -3,14 +3,13 @@
 import polars as pl
 
 from stages.lexicon import MEASURED
-from stages.schema import DOMAINS, RUN_KEY, Kind, Outcome
+from stages.schema import RUN_KEY, TWO_SIDED, Outcome
 from stages.score.rates import rate_of
 
 LEXICON = "lexicon"
 LENGTH = "n_words"
 """The measure that is the length of a text, in words."""
 _FACTS = [*(column.name for column in RUN_KEY), "rater", "domain", "target", "pair", "variant"]
-TWO_SIDED = [domain for domain, kind in DOMAINS.items() if kind is Kind.TEXT]
 
 
 def lexicon_values(judgements: pl.DataFrame) -> pl.DataFrame:
